@@ -1,0 +1,84 @@
+"""What passes between a completed session, extraction and review. Pure data: no Django, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+MAX_CANDIDATES = 5
+"""Candidates that one extraction window may propose (CONFORMANCE 1.6)."""
+
+MAX_EVIDENCE = 10
+"""Transcript entries that one candidate may cite (CONFORMANCE 1.6)."""
+
+
+class EntryType(StrEnum):
+    """The two shapes of a transcript entry."""
+
+    MESSAGE = "message"
+    TOOL_RESULT = "toolResult"
+
+
+class Role(StrEnum):
+    """Who speaks in a message."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+
+
+class Authority(StrEnum):
+    """Whether a user message instructs the assistant or only gives it context."""
+
+    INSTRUCTION = "instruction"
+    CONTEXT = "context"
+
+
+@dataclass(frozen=True, slots=True)
+class ActorRef:
+    """The Identity named by a host: provider, tenant, subject, and whether it is a person."""
+
+    provider: str
+    tenant: str
+    subject: str
+    is_human: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One transcript entry. `index` is its place after blank entries were removed (CONFORMANCE 162).
+
+    `is_run_actor` is true for a user message whose actor is the session's own actor.
+    """
+
+    index: int
+    type: EntryType
+    text: str
+    role: Role | None = None
+    authority: Authority | None = None
+    actor: ActorRef | None = None
+    is_run_actor: bool = False
+    tool_name: str = ""
+    is_error: bool = False
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fact proposed by extraction, not yet a Memory.
+
+    `kind` is `preference | procedure | knowledge`; `evidence` holds 1-10 indices of transcript entries.
+    """
+
+    kind: str
+    content: str
+    evidence: tuple[int, ...]
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The outcome of reading one session: at most five candidates per window, best first."""
+
+    candidates: tuple[Candidate, ...] = field(default_factory=tuple)
