@@ -1,0 +1,9 @@
+"""The web application, as ASGI."""
+
+import os
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "junior_memory.settings")
+
+application = get_asgi_application()

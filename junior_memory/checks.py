@@ -1,0 +1,64 @@
+"""System checks: a half-configured deployment says so before it serves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.exceptions import ImproperlyConfigured
+from pydantic import ValidationError
+
+from junior_memory.conf import conf
+
+MIN_KEY_LENGTH = 32
+
+
+@register(Tags.security)
+def check_fingerprint_key(**_: Any) -> list[CheckMessage]:
+    """Without a good fingerprint key, forgetting would not hold."""
+    keys = settings.JUNIOR_MEMORY["fingerprint_keys"]
+    if all(len(key) >= MIN_KEY_LENGTH for key in keys.values()):
+        return []
+    return [
+        Error(
+            "MEMORY_FINGERPRINT_KEY is missing or shorter than 32 characters.",
+            hint="Set MEMORY_FINGERPRINT_KEY=k1:<a random text>; keep it with the backups.",
+            id="junior_memory.E001",
+        )
+    ]
+
+
+@register(Tags.security)
+def check_secret_key(**_: Any) -> list[CheckMessage]:
+    """Sessions cannot be signed without a secret."""
+    try:
+        missing = not settings.SECRET_KEY
+    except ImproperlyConfigured:
+        missing = True
+    if not missing:
+        return []
+    return [
+        Error(
+            "DJANGO_SECRET_KEY is not set.",
+            hint="Set DJANGO_SECRET_KEY to a long random text.",
+            id="junior_memory.E002",
+        )
+    ]
+
+
+@register()
+def check_knobs(**_: Any) -> list[CheckMessage]:
+    """Every knob within its limits."""
+    try:
+        conf()
+    except ValidationError as error:
+        names = ", ".join(str(problem["loc"][0]) for problem in error.errors())
+        return [
+            Error(
+                f"These settings are outside their limits: {names}.",
+                hint="See .env.example for units and limits.",
+                id="junior_memory.E003",
+            )
+        ]
+    return []

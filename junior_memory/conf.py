@@ -1,0 +1,67 @@
+"""The product's own knobs: one frozen model of `settings.JUNIOR_MEMORY`, read through `conf()`."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import lru_cache
+from typing import Literal
+
+from django.conf import settings
+from django.core.signals import setting_changed
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class MemoryConf(BaseModel):
+    """Every knob that changes how memory behaves, with its unit and limits."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fingerprint_keys: dict[str, str] = Field(min_length=1)
+    """Keys for fingerprints by id; the first one is used for new rows, the rest for look-up."""
+    ai_model: str = ""
+    """Model for review, extraction, adjudication and relevance; empty means heuristics."""
+    openai_base_url: str = ""
+    embedder: Literal["none", "local", "openai"] = "none"
+    embedding_model: str = ""
+    recall_enabled: bool = True
+    extraction_enabled: bool = True
+    retrieve_timeout_ms: int = Field(default=1500, ge=50, le=10_000)
+    """How long a recall may take when the host does not say (DESIGN 6)."""
+    purge_after_days: int = Field(default=30, ge=0, le=3650)
+    """The undo window between forgetting and erasing (DESIGN 3)."""
+    active_quota: int = Field(default=5000, ge=1)
+    """Active memories per person and agent (DESIGN 3)."""
+    public_from_unlinked: Literal["hold", "store"] = "hold"
+    public_facts_per_identity_a_day: int = Field(default=20, ge=0)
+    """New public facts of one Identity a day before the rest are held (DESIGN 5)."""
+    held_days: int = Field(default=30, ge=1)
+    """Days after which a held memory counts as declined (DESIGN 3)."""
+    failed_transcript_days: int = Field(default=7, ge=0)
+    queued_transcript_days: int = Field(default=30, ge=1)
+    token_writes_per_minute: int = Field(default=600, ge=1)
+    token_reads_per_minute: int = Field(default=6000, ge=1)
+    daily_budget_usd: Decimal | None = None
+    monthly_budget_usd: Decimal | None = None
+    budget_action: Literal["queue", "heuristic"] = "queue"
+    metrics_token: str = ""
+    demo: bool = False
+    """True on a deployment that holds demo data; every page then says so."""
+
+    @property
+    def fingerprint_key_id(self) -> str:
+        """The id of the key that signs new fingerprints."""
+        return next(iter(self.fingerprint_keys))
+
+
+@lru_cache(maxsize=1)
+def conf() -> MemoryConf:
+    """Return the deployment's knobs, validated once."""
+    return MemoryConf.model_validate(settings.JUNIOR_MEMORY)
+
+
+def _forget_conf(*, setting: str, **_: object) -> None:
+    if setting == "JUNIOR_MEMORY":
+        conf.cache_clear()
+
+
+setting_changed.connect(_forget_conf)

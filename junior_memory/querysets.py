@@ -1,0 +1,201 @@
+"""Who may see and change which memories. The only module that knows.
+
+"May she see this one?" is the same queryset filtered by id; there is no per-object version of the
+rule. Indexes and rankers are speed, never authorisation: every leg starts from `visible_to`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Self
+
+from django.apps import apps
+from django.db import models
+from django.db.models import Q
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from junior_memory.access import Viewer
+    from junior_memory.models import Membership, Memory, User
+else:
+    Memory = Any
+
+FORGOTTEN_REASONS = ("user_removed", "tool_removed", "admin_removed", "declined")
+
+
+def _present_organizations(user: User) -> QuerySet[Membership, Any]:
+    """Select the organizations a person belongs to now, read again with every query."""
+    membership = apps.get_model("junior_memory", "Membership")
+    return membership._default_manager.filter(user=user).values("organization_id")
+
+
+class MemoryQuerySet(models.QuerySet["Memory"]):
+    """Every predicate over memories in the product."""
+
+    # Who.
+
+    def visible_to(self, viewer: Viewer) -> Self:
+        """Rows that this viewer may see, whatever their state (DESIGN 2, "Who sees what")."""
+        if viewer.sees_nothing:
+            return self.none()
+        rule = Q(visibility="public")
+        if viewer.user is None:
+            return self.filter(rule)
+        own = Q(owner=viewer.user)
+        orgs = Q(visibility="org", org__in=_present_organizations(viewer.user))
+        if viewer.agent is None:
+            return self.filter(rule | own & Q(visibility__in=["private", "session"]) | orgs)
+        here = Q(agent=viewer.agent)
+        if viewer.admits("user"):
+            rule |= own & here & Q(visibility="private") & _admitted_kinds(viewer)
+        if viewer.admits("session") and viewer.conversation_id:
+            rule |= (
+                own & here & Q(visibility="session", conversation_id=viewer.conversation_id)
+            )
+        if viewer.admits("org") and viewer.org is not None:
+            rule |= orgs & here & Q(org=viewer.org)
+        return self.filter(rule)
+
+    def own(self, viewer: Viewer) -> Self:
+        """Rows that are this person's to manage: private, session, and org rows they wrote."""
+        if viewer.user is None or viewer.sees_nothing:
+            return self.none()
+        rows = self.filter(owner=viewer.user).filter(
+            Q(visibility__in=["private", "session"])
+            | Q(visibility="org", org__in=_present_organizations(viewer.user))
+        )
+        return rows if viewer.agent is None else rows.filter(agent=viewer.agent)
+
+    def forgettable_by(self, viewer: Viewer) -> Self:
+        """Active or not, rows this viewer may forget, correct or restore; narrower than sight."""
+        return self.own(viewer)
+
+    def private_to(self, viewer: Viewer) -> Self:
+        """Own private and session rows alone: the probe that public rows cannot crowd out."""
+        if viewer.user is None:
+            return self.none()
+        return self.visible_to(viewer).filter(
+            owner=viewer.user, visibility__in=["private", "session"]
+        )
+
+    def about_viewer_or_nobody(self, viewer: Viewer) -> Self:
+        """Leave out facts about another person: those are recalled only for their subject."""
+        others = Q(subject_type="user")
+        if viewer.user is not None:
+            others &= ~Q(subject_key=str(viewer.user.pk))
+        return self.exclude(others)
+
+    def held_by(self, user: User) -> Self:
+        """Everything that belongs to or was written by one person, in any state: for erasing."""
+        return self.filter(owner=user)
+
+    # In which state.
+
+    def active(self, now: datetime) -> Self:
+        """Not held, archived, superseded or expired."""
+        return self.filter(
+            Q(expires_at__isnull=True) | Q(expires_at__gt=now),
+            held_at__isnull=True,
+            archived_at__isnull=True,
+            superseded_at__isnull=True,
+        )
+
+    def held(self) -> Self:
+        """Waiting for a person's word."""
+        return self.filter(
+            held_at__isnull=False, archived_at__isnull=True, superseded_at__isnull=True
+        )
+
+    def forgotten(self) -> Self:
+        """Forgotten and not yet erased; the heads of chains alone."""
+        return self.filter(
+            archive_reason__in=FORGOTTEN_REASONS,
+            archived_at__isnull=False,
+            superseded_at__isnull=True,
+            purged_at__isnull=True,
+        )
+
+    def superseded(self) -> Self:
+        """Replaced by something newer, and not forgotten with it."""
+        return self.filter(superseded_at__isnull=False, archived_at__isnull=True)
+
+    def expired(self, now: datetime) -> Self:
+        """Past their date, whether the periodic job has archived them or not."""
+        return self.filter(
+            Q(archive_reason="expired")
+            | Q(archived_at__isnull=True, superseded_at__isnull=True, expires_at__lte=now),
+            purged_at__isnull=True,
+        )
+
+    def in_state(self, state: str, now: datetime) -> Self:
+        """Rows in one named state."""
+        match state:
+            case "active":
+                return self.active(now)
+            case "held":
+                return self.held()
+            case "forgotten":
+                return self.forgotten()
+            case "superseded":
+                return self.superseded()
+            case "expired":
+                return self.expired(now)
+        raise ValueError(f"unknown state {state!r}")
+
+    def unpurged(self) -> Self:
+        """Rows whose content is still there."""
+        return self.filter(purged_at__isnull=True)
+
+    def to_purge(self, now: datetime) -> Self:
+        """Forgotten rows whose undo window is over."""
+        return self.filter(purge_at__lte=now, purged_at__isnull=True, archived_at__isnull=False)
+
+    def to_expire(self, now: datetime) -> Self:
+        """Rows whose date has passed and that the periodic job has not archived yet."""
+        return self.filter(
+            expires_at__lte=now, archived_at__isnull=True, superseded_at__isnull=True
+        )
+
+    # Which.
+
+    def in_filters(
+        self, *, visibility: str = "", kind: str = "", origin: str = "", agent: str = ""
+    ) -> Self:
+        """Narrow by the list's filters; empty means any."""
+        rows = self
+        if visibility:
+            rows = rows.filter(visibility=visibility)
+        if kind:
+            rows = rows.filter(kind=kind)
+        if origin:
+            rows = rows.filter(origin=origin)
+        if agent:
+            rows = rows.filter(agent__name=agent)
+        return rows
+
+    def newest_first(self) -> Self:
+        """The list's order: created_at descending, then id."""
+        return self.order_by("-created_at", "id")
+
+    def after(self, created_at: datetime, memory_id: object) -> Self:
+        """The rows that follow a place in the list's order."""
+        return self.filter(
+            Q(created_at__lt=created_at) | Q(created_at=created_at, id__gt=memory_id)
+        )
+
+    def for_list(self) -> Self:
+        """Fetch what one line of a list shows, in one query."""
+        return self.select_related("agent", "org", "location").defer(
+            "search_vector", "evidence_fingerprints"
+        )
+
+
+def _admitted_kinds(viewer: Viewer) -> Q:
+    """Which own private rows may be used in this conversation, by the person's preference."""
+    match viewer.private_use:
+        case "all":
+            return Q()
+        case "preferences":
+            return Q(kind="preference")
+    return Q(pk__in=[])
