@@ -21,6 +21,7 @@ from django.utils.functional import cached_property
 
 from junior_memory.database import embedded
 
+
 class DatabaseWrapper(postgresql.DatabaseWrapper):
     """PostgreSQL, embedded when the settings say where its data belongs."""
 
@@ -36,7 +37,9 @@ class DatabaseWrapper(postgresql.DatabaseWrapper):
         directory = self.embedded_directory
         if directory is None:
             return params
-        server = embedded.use_server(directory, options=self.settings_dict.get("EMBEDDED_OPTIONS"))
+        server = embedded.use_server(
+            directory, options=self.settings_dict.get("EMBEDDED_OPTIONS")
+        )
         if self.settings_dict["NAME"]:
             embedded.create_database_if_absent(server, self.settings_dict["NAME"])
         return params | {"host": server.host, "port": server.port, "user": server.user}

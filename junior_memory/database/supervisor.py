@@ -11,6 +11,7 @@ interrupted or is killed outright lets go of its lock in the same way, so nothin
 by a process that no longer exists.
 """
 
+import contextlib
 import ctypes
 import fcntl
 import json
@@ -66,14 +67,18 @@ def run(plan: Plan) -> None:
     os.umask(0o077)
     os.chdir("/")
     users = os.open(Path(plan.directory) / "users.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    server = os.open(Path(plan.directory) / "server.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    server = os.open(
+        Path(plan.directory) / "server.lock", os.O_RDWR | os.O_CREAT, 0o600
+    )
     _take(server)
     if plan.uid is not None and plan.gid is not None:
         os.fchown(users, plan.uid, plan.gid)
         os.fchown(server, plan.uid, plan.gid)
         _leave_root(plan, uid=plan.uid, gid=plan.gid)
     environment = {
-        name: os.environ[name] for name in ("PATH", "TMPDIR", "LD_LIBRARY_PATH") if name in os.environ
+        name: os.environ[name]
+        for name in ("PATH", "TMPDIR", "LD_LIBRARY_PATH")
+        if name in os.environ
     } | {"LC_ALL": "C"}
     if not plan.cluster.exists():
         _create_cluster(plan, environment=environment, server_lock=server)
@@ -84,7 +89,9 @@ def run(plan: Plan) -> None:
         leftover.unlink()
     log = _open_log(Path(plan.directory) / "server.log")
     _go_to_background(log)
-    _supervise(plan, environment=environment, users_lock=users, server_lock=server, log=log)
+    _supervise(
+        plan, environment=environment, users_lock=users, server_lock=server, log=log
+    )
 
 
 def _take(lock: int) -> None:
@@ -95,7 +102,9 @@ def _take(lock: int) -> None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise SupervisorError("a server is already running in this directory") from None
+                raise SupervisorError(
+                    "a server is already running in this directory"
+                ) from None
             time.sleep(0.01)
         else:
             return
@@ -133,9 +142,16 @@ def _can_reach(plan: Plan, *, uid: int, gid: int) -> bool:
             os.setgid(gid)
             os.setuid(uid)
             programs = Path(plan.programs)
-            reachable = os.access(plan.directory, os.R_OK | os.W_OK | os.X_OK) and all(
+            reachable = all(
+                os.access(path, os.R_OK | os.W_OK | os.X_OK)
+                for path in (plan.directory, plan.socket_directory)
+            ) and all(
                 os.access(path, os.R_OK | os.X_OK)
-                for path in (programs / "postgres", programs / "initdb", programs.parent / "lib")
+                for path in (
+                    programs / "postgres",
+                    programs / "initdb",
+                    programs.parent / "lib",
+                )
             )
         finally:
             os._exit(0 if reachable else 1)
@@ -159,7 +175,9 @@ def _call(name: str, *arguments: object) -> None:
         raise OSError(number, f"{name}: {os.strerror(number)}")
 
 
-def _create_cluster(plan: Plan, *, environment: Mapping[str, str], server_lock: int) -> None:
+def _create_cluster(
+    plan: Plan, *, environment: Mapping[str, str], server_lock: int
+) -> None:
     """Create the cluster beside its final place and move it there when it is complete."""
     partial = plan.cluster.with_name("cluster.partial")
     if partial.exists():
@@ -191,7 +209,9 @@ def _create_cluster(plan: Plan, *, environment: Mapping[str, str], server_lock: 
         check=False,
     )
     if done.returncode != 0:
-        raise SupervisorError(f"initdb failed: {done.stderr.strip() or done.stdout.strip()}")
+        raise SupervisorError(
+            f"initdb failed: {done.stderr.strip() or done.stdout.strip()}"
+        )
     # The socket's folder, entered by its owner alone, is the door; there is no other.
     (partial / "pg_hba.conf").write_text("local all all trust\n", encoding="utf-8")
     partial.rename(plan.cluster)
@@ -229,7 +249,12 @@ def _go_to_background(log: int) -> None:
 
 
 def _supervise(
-    plan: Plan, *, environment: Mapping[str, str], users_lock: int, server_lock: int, log: int
+    plan: Plan,
+    *,
+    environment: Mapping[str, str],
+    users_lock: int,
+    server_lock: int,
+    log: int,
 ) -> None:
     command = [
         str(Path(plan.programs) / "postgres"),
@@ -257,6 +282,8 @@ def _supervise(
 
     threading.Thread(target=stop_when_unused, daemon=True).start()
     server.wait()
+    with contextlib.suppress(OSError):
+        Path(plan.socket_directory).rmdir()
 
 
 def _end_with_parent() -> Callable[[], None]:
@@ -271,7 +298,9 @@ def _end_with_parent() -> Callable[[], None]:
     return ask
 
 
-def server_arguments(options: Mapping[str, str], *, socket_directory: str) -> Sequence[str]:
+def server_arguments(
+    options: Mapping[str, str], *, socket_directory: str
+) -> Sequence[str]:
     """The server's settings as arguments, which neither its files nor ALTER SYSTEM override.
 
     Nothing that people wrote reaches the log: errors, whose texts quote values, are not logged at
@@ -305,7 +334,9 @@ def server_arguments(options: Mapping[str, str], *, socket_directory: str) -> Se
         "jit": "off",
         **options,
     }
-    return [part for name, value in chosen.items() for part in ("-c", f"{name}={value}")]
+    return [
+        part for name, value in chosen.items() for part in ("-c", f"{name}={value}")
+    ]
 
 
 def main(argument: str) -> NoReturn:
