@@ -233,17 +233,19 @@ _PASSWORD = (
 )
 _TOKEN = (
     r"(?:api|access|secret|signing|encryption|private|account|license|auth)"
-    r"[ _-]?(?:access[ _-]?)?key|secret|token"
+    r"[ _-]?(?:access[ _-]?)?key(?:_base)?|secret|token"
 )
 _ASIDE = (
     r"(?:\s\([^()\n]{1,30}\)|\s(?:for|to|of|on|at|für|von|para|de|del|pour)\s[^\n.:=?!]{1,40}?)?"
 )
+# A parameter separator ends a value only when another parameter follows; Japanese runs on unspaced.
+_VALUE = r"[^\s\"'`,;&<>»”\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3]|&(?!\w{0,30}=)|;(?!\s|\Z|[\w ]{0,30}=)"
 _ASSIGNED = re.compile(
-    rf"(?:(?P<password>{_PASSWORD})|(?P<token>{_TOKEN})|(?P<short>(?<![a-z])pass))"
+    rf"(?:(?P<password>{_PASSWORD})|(?P<token>{_TOKEN})|(?P<short>(?<![a-z])(?:pass|pw)))"
     rf"{_ASIDE}[\"'`\]]{{0,2}}"
-    r"(?P<how>\s{0,2}(?::=|=>|[:=])\s{0,2}|\s?は\s?|['’]s\s|"
+    r"(?P<how>\s{0,2}(?::=|[=-]>|[:=→])\s{0,2}|\s?は\s?|['’]s\s|"
     r"\s(?:is|was|ist|lautet|es|est|é)[: ]\s?)"
-    r"(?P<quote>[\"'`«“]?)(?P<value>[^\s\"'`,;&<>»”。、]{4,400})",
+    rf"(?P<quote>[\"'`«“]?)(?P<value>(?:{_VALUE}){{4,400}})",
     re.IGNORECASE,
 )
 _FLAGGED = re.compile(
@@ -251,12 +253,18 @@ _FLAGGED = re.compile(
     r"\s(?P<quote>[\"']?)(?P<value>[^\s\"'`,;<>]{6,200})",
     re.IGNORECASE,
 )
+_LOGIN = re.compile(
+    r"(?:\b(?:user(?:name)?|login|account)[: ]\s?[^\s,;]{1,60}[,;/]?\s(?:and\s|with\s)?"
+    r"(?:password|passwd|pass|pw)|\bcred(?:ential)?s?\s?(?:are|:)?\s[^\s:/]{1,60}[:/])"
+    r"\s?(?P<quote>[\"'`]?)(?P<value>[^\s\"'`,;<>/]{6,200})",
+    re.IGNORECASE,
+)
 _CURL_USER = re.compile(
     r"\bcurl\b[^|\n]{0,120}?\s(?:-u|--user)\s?[\"']?[\w.@+-]{1,60}:([^\s\"']{4,100})",
     re.IGNORECASE,
 )
 _WORDS = re.compile(
-    r"pass|kennwort|pwd|contrase|senha|wachtwoord|пароль|パスワード|密码|비밀번호|key|secret|token",
+    r"pass|kennwort|pw|cred|contrase|senha|wachtwoord|пароль|パスワード|密码|비밀번호|key|secret|token",
     re.IGNORECASE,
 )
 
@@ -327,14 +335,14 @@ def _is_plausible(value: str, *, password: bool, written: bool, tight: bool) -> 
 def assigned_values(text: str) -> Iterator[tuple[int, int]]:
     """Yield where an assigned secret stands: the value alone, without quotes or closing marks."""
     if _WORDS.search(text):
-        for pattern in (_ASSIGNED, _FLAGGED):
+        for pattern in (_ASSIGNED, _FLAGGED, _LOGIN):
             for match in pattern.finditer(text):
                 groups = match.groupdict()
-                how = groups.get("how") or "="
+                how = groups.get("how", "=" if pattern is _FLAGGED else " ")
                 value = groups["value"].rstrip(".,:)]}")
-                written = ":" in how or "=" in how
+                written = any(mark in how for mark in ":=→>")
                 tight = written and (bool(groups["quote"]) or how in ("=", ":="))
-                if len(value) < 4 or (groups.get("short") and not (written and len(value) >= 8)):
+                if len(value) < 4 or (groups.get("short") and not (written and len(value) >= 7)):
                     continue
                 password = groups.get("token") is None
                 if _is_plausible(value, password=password, written=written, tight=tight):

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 from junior_memory.secret_rules import FORMAT_RULES, assigned_values
 
-
 RULES_VERSION = "1"
 """Changes with any rule, so that stored memories can be checked again against the newer rules."""
 
@@ -79,11 +78,11 @@ def _raw_spans(text: str) -> Iterator[SecretSpan]:
     for rule in FORMAT_RULES:
         for match in rule.pattern.finditer(text):
             start, end = match.span(rule.group)
-            if start > 0 and rule.group == 0 and text[start - 1].isalnum():
+            if rule.group == 0 and _joins(text, start - 1):
                 continue
             if rule.grows:
                 end = _token_end(text, end)
-            elif rule.group == 0 and end < len(text) and text[end].isalnum():
+            elif rule.group == 0 and _joins(text, end):
                 continue
             if rule.check is None or rule.check(text[start:end]):
                 yield SecretSpan(start, end, rule.name)
@@ -117,6 +116,11 @@ def _undisguise(text: str) -> tuple[str, list[int] | None]:
         kept.append(char)
         places.append(place)
     return "".join(kept), places
+
+
+def _joins(text: str, place: int) -> bool:
+    """Whether the character there would make a token part of a longer word (ASCII: 鍵AKIA… is two)."""
+    return 0 <= place < len(text) and text[place].isascii() and text[place].isalnum()
 
 
 _TOKEN_REST = re.compile(r"[A-Za-z0-9_-]*")
@@ -153,11 +157,11 @@ def _key_blocks(text: str) -> Iterator[SecretSpan]:
 # --- payment cards --------------------------------------------------------------------------------
 
 _CARD = re.compile(
-    r"(?<![\w-])(?<!\d[.,])(?=("
+    r"(?<![A-Za-z0-9_-])(?<!\d[.,])(?=("
     r"\d{4}[ .-]\d{4}[ .-]\d{4}[ .-]\d{4}(?:[ .-]\d{3})?"
     r"|\d{4}[ .-]\d{6}[ .-]\d{4,5}"
     r"|\d{13,19}"
-    r")(?![\w]|[.,-]\d))"
+    r")(?![A-Za-z0-9_]|[.,-]\d))"
 )
 _ISSUERS = re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})"
