@@ -92,7 +92,7 @@ class DiscreetErrors(DatabaseErrorWrapper):
     ) -> None:
         for error in _chain(exc_value):
             withhold_values(error)
-        super().__exit__(exc_type, exc_value, traceback)  # type: ignore[arg-type]
+        super().__exit__(exc_type, exc_value, traceback)
 
 
 class DiscreetOperations(PostgreSQLOperations):

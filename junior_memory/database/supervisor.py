@@ -15,6 +15,7 @@ import contextlib
 import ctypes
 import fcntl
 import json
+import locale
 import os
 import shutil
 import signal
@@ -40,7 +41,7 @@ CAP_VERSION_3 = 0x20080522
 
 
 class Plan(NamedTuple):
-    """What the user asks for; paths are absolute, uid and gid are None unless root is to be left."""
+    """What the user asks for; absolute paths; uid and gid are None unless root is to be left."""
 
     directory: str
     programs: str
@@ -108,7 +109,8 @@ def _leave_root(plan: Plan, *, uid: int, gid: int) -> None:
     """Become the account the server runs as: PostgreSQL refuses root.
 
     A checkout below a folder that only root may enter (`/root`) stays usable: then, and only then,
-    the account keeps the one capability that lets root walk through folders.
+    the account keeps the one capability that lets root walk through folders. Nothing is imported
+    after this: Python's own library may lie in such a folder as well.
     """
     keep = not _can_reach(plan, uid=uid, gid=gid)
     try:
@@ -121,7 +123,8 @@ def _leave_root(plan: Plan, *, uid: int, gid: int) -> None:
             _keep_only(CAP_DAC_OVERRIDE)
     except (OSError, AttributeError) as error:
         raise SupervisorError(
-            f"PostgreSQL does not run as root, and becoming uid {uid} failed ({error}). "
+            f"PostgreSQL does not run as root, and becoming uid {uid}"
+            f"{', which may not enter these folders by itself,' if keep else ''} failed ({error}). "
             "Run as an ordinary user, or set DATABASE_URL to a server of your own."
         ) from error
 
@@ -209,8 +212,6 @@ def _create_cluster(plan: Plan, *, environment: Mapping[str, str], server_lock: 
 
 def _character_type() -> str:
     """C.UTF-8 where the system knows it (letters beyond ASCII are letters), else C."""
-    import locale
-
     try:
         locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
     except locale.Error:
