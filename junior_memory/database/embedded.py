@@ -300,17 +300,17 @@ def _check_version(directory: Path) -> None:
 
 
 def _account(directory: Path) -> tuple[int, int] | None:
-    """Who the server runs as when we are root: the owner of the place, else nobody."""
-    cluster = directory / "cluster"
+    """Who the server runs as when we are root: the nearest owner of the place, else nobody.
+
+    So root in somebody's checkout leaves them a server that they can start themselves.
+    """
     if os.geteuid() != 0:
         return None
-    for place in (cluster, directory, *directory.parents):
-        if place.exists():
+    for place in (directory / "cluster", directory, *directory.parents):
+        with contextlib.suppress(FileNotFoundError):
             found = place.stat()
             if found.st_uid != 0:
                 return found.st_uid, found.st_gid
-            if place not in (cluster, directory):
-                break
     try:
         nobody = pwd.getpwnam("nobody")
     except KeyError:
