@@ -1,8 +1,9 @@
 """The formats and assignments that `secrets.py` looks for. Pure: no Django, no I/O, no log.
 
-`FORMAT_RULES` are tokens that give themselves away: the maintained detector's patterns, and ours for
-issuers it does not know or whose tokens have grown since. `assigned_values` reads `password = …`,
-`api_key: …`, "the password is …" and decides whether what follows is a secret or a word about one.
+`FORMAT_RULES` are tokens that give themselves away: the maintained detector's patterns, and ours
+for issuers it does not know or whose tokens have grown since. `assigned_values` reads
+`password = …`, `api_key: …`, "the password is …" and decides whether what follows is a secret or
+a word about one.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ _LONG_RUN = re.compile(r"[A-Za-z0-9]{16,}")
 
 
 def _has_random_run(value: str) -> bool:
-    """A run of sixteen letters and digits with at least one of each: no word list, no class name."""
+    """A run of sixteen letters and digits with both in it: no word list, no class name."""
     return any(_has_digit_and_letter(run) for run in _LONG_RUN.findall(value))
 
 
@@ -207,7 +208,8 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
     FormatRule(
         "url_password",
         re.compile(
-            r"(?<=[a-z0-9])://[^\s/:@?#\"'<>]{0,100}:([^\s/?#\"'<>]{1,200})@", re.IGNORECASE
+            r"(?<=[a-z0-9])://[^\s/:@?#\"'<>]{0,100}:([^\s/?#\"'<>]{1,200})@",
+            re.IGNORECASE,
         ),
         group=1,
         check=_is_url_password,
@@ -227,11 +229,11 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
 
 # --- assignments ----------------------------------------------------------------------------------
 
-_PASSWORD = (
+_LOGIN_WORDS = (
     r"pass(?:word|wort|phrase|code|wd)|kennwort|pwd|contrase(?:ñ|n\u0303?)a|mot de passe|senha|"
     r"wachtwoord|пароль|パスワード|密码|비밀번호"
 )
-_TOKEN = (
+_KEY_WORDS = (
     r"(?:api|access|secret|signing|encryption|private|account|license|auth)"
     r"[ _-]?(?:access[ _-]?)?key(?:_base)?|secret|token"
 )
@@ -239,11 +241,14 @@ _ASIDE = (
     r"(?:\s\([^()\n]{1,30}\)|\s(?:for|to|of|on|at|für|von|para|de|del|pour)\s[^\n.:=?!]{1,40}?)?"
 )
 # A parameter separator ends a value only when another parameter follows; Japanese runs on unspaced.
-_VALUE = r"[^\s\"'`,;&<>»”\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3]|&(?!\w{0,30}=)|;(?!\s|\Z|[\w ]{0,30}=)"
+_VALUE = (
+    r"[^\s\"'`,;&<>»”\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3]"
+    r"|&(?!\w{0,30}=)|;(?!\s|\Z|[\w ]{0,30}=)"
+)
 _ASSIGNED = re.compile(
-    rf"(?:(?P<password>{_PASSWORD})|(?P<token>{_TOKEN})|(?P<short>(?<![a-z])(?:pass|pw)))"
+    rf"(?:(?P<password>{_LOGIN_WORDS})|(?P<token>{_KEY_WORDS})|(?P<short>(?<![a-z])(?:pass|pw)))"
     rf"{_ASIDE}[\"'`\]]{{0,2}}"
-    r"(?P<how>\s{0,2}(?::=|[=-]>|[:=→])\s{0,2}|\s?は\s?|['’]s\s|"
+    r"(?P<how>\s{0,2}(?::=|[=-]>|[:=→])\s{0,2}|\s?は\s?|['\u2019]s\s|"
     r"\s(?:is|was|ist|lautet|es|est|é)[: ]\s?)"
     rf"(?P<quote>[\"'`«“]?)(?P<value>(?:{_VALUE}){{4,400}})",
     re.IGNORECASE,
@@ -279,20 +284,55 @@ _PLACEHOLDER = re.compile(
 )
 _STAND_INS = frozenset(
     (
-        *("change_me", "change-me", "changeme", "changeit", "changethis", "dummy", "empty"),
-        *("example", "false", "foobar", "hidden", "masked", "missing", "null", "none", "optional"),
-        *("password", "passwort", "placeholder", "redacted", "removed", "required", "secret"),
-        *("string", "token", "true", "undefined", "unset", "unknown", "disabled", "enabled"),
+        *(
+            "change_me",
+            "change-me",
+            "changeme",
+            "changeit",
+            "changethis",
+            "dummy",
+            "empty",
+        ),
+        *(
+            "example",
+            "false",
+            "foobar",
+            "hidden",
+            "masked",
+            "missing",
+            "null",
+            "none",
+            "optional",
+        ),
+        *(
+            "password",
+            "passwort",
+            "placeholder",
+            "redacted",
+            "removed",
+            "required",
+            "secret",
+        ),
+        *(
+            "string",
+            "token",
+            "true",
+            "undefined",
+            "unset",
+            "unknown",
+            "disabled",
+            "enabled",
+        ),
         *("encrypted", "expired", "rejected", "incorrect", "correct", "protected"),
     )
 )
 _FORMAT_WORDS = re.compile(
     r"(?:^|[-_/.])(?:1password|base(?:32|58|64|64url)|sha-?(?:1|2|3|224|256|384|512)|md5|utf-?8|"
     r"oauth2?|argon2(?:id)?|pbkdf2|ed25519|x509|pkcs\d+|[her]s256|aes\d*|rsa\d*|k8s|s3|ec2|http2|"
-    r"2fa|mfa|i18n|ipv[46])(?:$|[-_/.'’])",
+    r"2fa|mfa|i18n|ipv[46])(?:$|[-_/.'\u2019])",
     re.IGNORECASE,
 )
-_COUNTED = re.compile(r"\d{1,4}[-–]?[a-z]{1,12}(?:-[a-z]+)*", re.IGNORECASE)
+_COUNTED = re.compile(r"\d{1,4}[-\u2013]?[a-z]{1,12}(?:-[a-z]+)*", re.IGNORECASE)
 _VERSION_OR_DATE = re.compile(r"v?\d+(?:[.:/]\d+)+[\w.-]*|\d{4}-\d\d(?:-\d\d)?\D?.*", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
 

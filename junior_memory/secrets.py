@@ -2,8 +2,8 @@
 
 The formats come from two places. The maintained detector's rules (`detect-secrets`) are used as
 compiled patterns only: its scanner reads files, asks the issuer over the network whether a key is
-live, and keeps global settings, none of which belongs here. Beside them stand our own rules for what
-people paste into a conversation: card numbers, key blocks, connection strings, headers, assignments.
+live, and keeps global settings, none of which belongs here. Beside them stand our own rules for
+what people paste into a conversation: cards, key blocks, connection strings, headers, assignments.
 
 Precision comes first, because a wrong hit silently drops something a person wanted kept: a commit
 hash, a UUID, the bare word "password" or a placeholder is no secret. Entropy alone never decides.
@@ -119,7 +119,7 @@ def _undisguise(text: str) -> tuple[str, list[int] | None]:
 
 
 def _joins(text: str, place: int) -> bool:
-    """Whether the character there would make a token part of a longer word (ASCII: 鍵AKIA… is two)."""
+    """Whether the character there makes a token part of a longer word (`鍵AKIA…` is two)."""
     return 0 <= place < len(text) and text[place].isascii() and text[place].isalnum()
 
 

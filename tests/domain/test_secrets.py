@@ -1,6 +1,6 @@
 """What the deterministic secret detector finds, and what it leaves alone.
 
-Every fake credential is put together here from pieces, so that no scanner takes this file for a leak.
+Every fake credential is put together from pieces, so that no scanner takes this file for a leak.
 """
 
 from __future__ import annotations
