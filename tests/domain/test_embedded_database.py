@@ -56,7 +56,7 @@ def place() -> Iterator[Path]:
     yield folder
     for lock in folder.rglob("server.lock"):
         embedded.release_server(lock.parent)
-        until(lambda lock=lock: not is_running(lock.parent))
+        until_stopped(lock.parent)
     shutil.rmtree(folder)
 
 
@@ -77,7 +77,7 @@ def directory(created: Path) -> Iterator[Path]:
     assert not is_running(created)
     yield created
     embedded.release_server(created)
-    until(lambda: not is_running(created))
+    until_stopped(created)
 
 
 @pytest.fixture
@@ -123,6 +123,10 @@ def until(happens: Callable[[], bool], *, seconds: float = 10.0) -> None:
     while not happens():
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.01)
+
+
+def until_stopped(directory: Path) -> None:
+    until(lambda: not is_running(directory))
 
 
 def ask(directory: Path, statement: str = "SELECT 1") -> Any:
@@ -228,7 +232,7 @@ def test_server_stops_by_itself_when_its_only_user_is_killed(
     user.stdout.readline()
     written = keep_something(directory)
     user.send_signal(number)
-    until(lambda: not is_running(directory))
+    until_stopped(directory)
     embedded.use_server(directory, options=FAST)
     assert ask(directory, "SELECT n FROM kept") == written
 
@@ -274,7 +278,7 @@ def test_server_starts_after_everything_was_killed(
     server = postmaster(directory)
     for pid in (user.pid, parent(server), server):
         os.kill(pid, signal.SIGKILL)
-    until(lambda: not is_running(directory))
+    until_stopped(directory)
     pid_file = directory / "cluster" / "postmaster.pid"
     # The number in a stale pid file may be a stranger's by now; take one that certainly lives.
     pid_file.write_text(pid_file.read_text().replace(str(server), str(os.getppid()), 1))
@@ -293,7 +297,7 @@ def test_crashed_server_comes_back_at_the_same_address_while_it_is_in_use(direct
 def test_server_stops_when_its_supervisor_is_killed(directory: Path) -> None:
     embedded.use_server(directory, options=FAST)
     os.kill(parent(postmaster(directory)), signal.SIGKILL)
-    until(lambda: not is_running(directory))
+    until_stopped(directory)
     embedded.use_server(directory, options=FAST)
     assert ask(directory) == 1
 
