@@ -1,0 +1,125 @@
+"""Sentences → clauses: greetings, vocatives and announcements off, a fronted "when …" behind its main clause."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MAX_CLAUSES = 6
+
+_INTERJECTION = (
+    r"(?:hey|hi|hello|hiya|yo|wow|whoa|woah|oh|ooh|ah|aw+|ha(?:ha)*|lol|yeah|yep|yes|yup|yea|no|nope|nah|sure|okay|ok|well|so"
+    r"|thanks|thank you|thx|cheers|cool|great|awesome|nice|sweet|amazing|wonderful|fantastic|perfect|right|exactly|totally"
+    r"|absolutely|definitely|for sure|of course|true|agreed|indeed|anyway|anyways|actually|honestly|seriously|btw|fyi|ps|p\.s"
+    r"|by the way|to be honest|tbh|in fact|as a matter of fact|fun fact|also|plus|and|but|oops|sorry|alright|hmm+|um+|uh+"
+    r"|look|listen|guess what|you know what|you know|i mean|good question|thanks for asking|glad you asked|congrats"
+    r"|not really|not much|no worries|no problem|same here|me too|likewise|correction|wait|unfortunately|luckily|fortunately"
+    r"|sadly|thankfully|happily|sometimes i feel like|good news|big news|great news|update|for the record|just so you know"
+    r"|as you know|as i said|like i said|as mentioned|in general|in short|overall|personally|remember|note|reminder|first|first of all|firstly|second|secondly|third|finally|lastly|then|still|besides|otherwise)"
+)
+_LEADER = re.compile(rf"^{_INTERJECTION}(?:[,!.:]+ *| +(?=(?:i|i'm|i've|i'd|i'll|my|we|we're|we've|our)\b))", re.IGNORECASE)
+_GREETING = re.compile(
+    r"^(?:hey|hi|hello|thanks|thank you|wow|yeah|yep|yes|sure|aw+|oh|no|nope|congrats|cheers|sorry|good morning|good evening)"
+    r"(?: so much| a lot| a million| there| again)?,? +(?:[A-Z][a-z]{1,14}|there|all|everyone|team|folks|buddy|man|bro|dude|mate|girl)(?:[,!.:]+ *| +(?=(?:I|I'm|I've|My|my|We)\b))"
+)
+_VOCATIVE = re.compile(r"^[A-Z][a-z]{1,14}, (?=(?:i|i'm|i've|i'd|my|we|we're|we've)\b)", re.IGNORECASE)
+_TRAILING_VOCATIVE = re.compile(r", (?:[A-Z][a-z]{1,14}|buddy|man|bro|dude|mate|girl|folks|team)$")
+_ANNOUNCEMENT = re.compile(
+    r"^(?:(?:i(?:'m| am)|we(?:'re| are)) (?:so |really |super |very |just |also )?(?:excited|happy|thrilled|glad|pleased|proud|stoked|pumped) to"
+    r" (?:tell|share|say|announce|report)(?: with)?(?: you| everyone)?(?: all| guys)?(?: that)?,?"
+    r"|(?:i )?(?:just )?(?:wanted|want|have|had|gotta|got|need|should|must|can|would like|'d like) to (?:tell|share|let|say|mention|admit|add|note|point out)(?: with)?(?: you)?(?: all)?(?: know)?(?: some (?:\w+ ){0,2}news)?(?: that\b|:|,)?"
+    r"|i (?:must|should) (?:say|admit|mention|add)(?: that)?,?"
+    r"|(?:just )?so (?:that )?you know,?|you should know(?: that)?|let me tell you(?: that)?,?|did i (?:tell|mention)(?: you)?(?: that)?"
+    r"|(?:please )?(?:remember|note|keep in mind|bear in mind|be aware|don't forget|do not forget|never forget)(?: for (?:later|the future|next time))?(?: that\b|:|,)"
+    r"|(?:please )?(?:save|store|record|memorize|memorise|make a note|take note)(?: (?:this|it|of this|to memory))?(?: for (?:later|the future|next time))?(?: that\b|:)"
+    r"|for (?:your|future) (?:information|reference),?|the (?:thing|truth|fact|problem|point) is(?: that)?,?|turns out(?: that)?,?|it turns out(?: that)?,?"
+    r"|as (?:for me|i (?:told|mentioned|said)[^,]{0,40}),|for me personally,|if (?:you must know|i'm honest|i am honest),|last but not least,"
+    r"|since (?:we|our|the)(?: last)? ?(?:last |chat|talk|spoke|met|conversation)[^,]{0,40},|guess what(?: i did(?: this week)?)?,?)\s+",
+    re.IGNORECASE,
+)
+_NEWS = re.compile(r"^[^,:]{0,60}\bnews[:,]? (?=(?:i|i'm|i've|my|we)\b)", re.IGNORECASE)
+REMEMBER = re.compile(
+    r"^(?:(?:hey|hi|ok|okay|also|and|so|oh|please|pls|can you|could you|would you|will you|you should|i want you to|i'd like you to)[, ]+){0,3}"
+    r"(?:remember|note|keep in mind|bear in mind|don't forget|do not forget|never forget|make a note|take note|memorize|memorise|save|store|add to (?:your )?memory|be aware|for future reference)"
+    r"(?: (?:this|it|down|of this|to memory|for (?:later|the future|next time)))*(?: that\b|[:,]| (?=(?:i|i'm|my|we|our|the)\b))\s*",
+    re.IGNORECASE,
+)
+"""An explicit wish to have something kept; what follows is the fact."""
+
+_TIME_FRONT = re.compile(
+    r"^((?:last|next|this past|this) (?:night|week|weekend|month|year|summer|winter|spring|fall|autumn|mon|tues?|wed|thurs?|fri|sat|sun|\w+day)"
+    r"|yesterday(?: morning| afternoon| evening)?|today|tomorrow|recently|lately|nowadays|these days|currently|sometimes|usually|normally|typically|generally|often|mostly"
+    r"|every (?:\w+ ){0,2}\w+|(?:about |around )?(?:a|an|one|two|three|four|five|six|seven|\d{1,2}|a few|a couple of|several) (?:day|week|month|year)s? ago"
+    r"|(?:in|back in|since) (?:\d{4}|january|february|march|april|may|june|july|august|september|october|november|december)(?: \d{4})?"
+    r"|(?:on|at) (?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends|weekdays|nights?)|(?:for|over|during) the (?:last|past) (?:\w+ ){0,2}\w+"
+    r"|growing up|as a (?:kid|child|teenager|student|rule)|back then|in the (?:mornings?|evenings?|afternoons?|past|future|meantime)|at (?:home|work|night|school|uni)|for (?:work|fun|breakfast|lunch|dinner)|most (?:mornings|days|evenings|nights|weekends)),? +(?=(?:i|i'm|i've|i'd|we|we're|we've|my)\b)",
+    re.IGNORECASE,
+)
+_SUBORDINATE_FRONT = re.compile(
+    r"^((?:when|whenever|while|since|after|before|because|although|though|once|until|during|in|on|at|for|with|as|growing up|by|apart from|besides|instead of|aside from|thanks to|due to|outside of|over)"
+    r" [^,]{2,110}), (?=(?:i|i'm|i've|i'd|we|we're|we've|my)\b)",
+    re.IGNORECASE,
+)
+_JOINT = re.compile(
+    r",? (?:and|but|so|plus|and so|and then|then|yet) (?=(?:i|i'm|i've|i'd|we|we're|we've)\b(?! (?:guess|think|suppose|bet|hope)\b)|my \w+ (?:is|are|was|has)\b)"
+    r"|, (?=(?:i|i'm|i've|we're|we've)\b)|: (?=(?:i|i'm|i've|my|we)\b)",
+    re.IGNORECASE,
+)
+_SUBORDINATORS = re.compile(r"\b(?:when|whenever|while|because|if|that|since|after|before|until|where|which|who|as|than|unless|what|how)$", re.IGNORECASE)
+_ELLIPTIC = (
+    (re.compile(r"^(?:gonna|going to|planning (?:to|on)|hoping to|thinking (?:of|about)|looking forward to|trying to|working on|learning)\b", re.I), "I'm "),
+    (re.compile(r"^been \w+ing\b", re.I), "I've "),
+    (re.compile(r"^(?:just |recently |finally |also )?(?:started|joined|went|got|bought|finished|moved|took|adopted|signed up|visited|met|decided|began|spent|made|grew up|used to)\b", re.I), "I "),
+    (re.compile(r"^(?:love|hate|prefer|can't stand|don't (?:like|eat|drink)|really (?:love|like|enjoy))\b(?! (?:it|that|this|the|those|these|your?|to (?:see|hear|know)|seeing|hearing|how)\b)", re.I), "I "),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One clause with the adverbial that stood before it ("when …", "last Friday"), without its comma."""
+
+    text: str
+    adverbial: str = ""
+
+
+def strip_leaders(text: str) -> str:
+    """`text` without greetings, names called, interjections and announcements before what it says."""
+    for _ in range(6):
+        before = text
+        for pattern in (_GREETING, _LEADER, _VOCATIVE, _ANNOUNCEMENT, _NEWS):
+            text = pattern.sub("", text, count=1).lstrip(" ,:")
+        if text == before:
+            break
+    return _TRAILING_VOCATIVE.sub("", text)
+
+
+def split_clauses(text: str) -> tuple[Clause, ...]:
+    """The clauses of one sentence that may stand alone, each with its fronted adverbial, at most MAX_CLAUSES."""
+    text = strip_leaders(text)
+    adverbial = ""
+    for pattern in (_TIME_FRONT, _SUBORDINATE_FRONT):
+        match = pattern.match(text)
+        if match:
+            adverbial, text = match[1], text[match.end() :]
+            break
+    pieces: list[str] = []
+    start = 0
+    for match in _JOINT.finditer(text):
+        if len(pieces) >= MAX_CLAUSES - 1 or _SUBORDINATORS.search(text[start : match.start()]):
+            continue
+        pieces.append(text[start : match.start()])
+        start = match.end()
+    pieces.append(text[start:])
+    return tuple(
+        Clause(text=_with_subject(strip_leaders(piece.strip(" ,:"))), adverbial=adverbial if not place else "")
+        for place, piece in enumerate(pieces)
+        if piece.strip(" ,:")
+    )
+
+
+def _with_subject(text: str) -> str:
+    """Chat drops its subject ("Been learning piano"): the speaker's "I" is put back."""
+    for pattern, subject in _ELLIPTIC:
+        if pattern.match(text):
+            return f"{subject}{text[0].lower()}{text[1:]}"
+    return text

@@ -1,0 +1,177 @@
+"""A session as a whole: which entries may speak, what each says, what a later one takes back, what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from junior_memory.candidates import MAX_EVIDENCE, Authority, Candidate, Entry, EntryType, Role
+from junior_memory.heuristics import corrections, refusals
+from junior_memory.heuristics.clauses import REMEMBER
+from junior_memory.heuristics.dates import with_dates
+from junior_memory.heuristics.directives import read_directive
+from junior_memory.heuristics.firstperson import read_first_person
+from junior_memory.heuristics.languages import read_other_language
+from junior_memory.heuristics.scoring import score_reading
+from junior_memory.heuristics.sentences import Sentence, split_sentences
+from junior_memory.heuristics.shared import read_procedure, read_team_fact, read_tool_output
+from junior_memory.heuristics.statements import Family, Reading, Statement
+
+_MESSAGE_SPAN = 10_000
+_MAX_TOOL_CHARACTERS = 20_000
+_SHARED = {Family.TEAM: "knowledge", Family.PROCEDURE: "procedure"}
+
+
+def read_session(entries: Sequence[Entry], *, limit: int) -> tuple[Candidate, ...]:
+    """The session's best statements as candidates; see `extract_candidates`."""
+    statements: list[Statement] = []
+    correcting: set[int] = set()
+    for place, entry in enumerate(entries):
+        previous = entries[place - 1] if place else None
+        if entry.type is EntryType.TOOL_RESULT:
+            if not entry.is_error:
+                statements.extend(_from_tool(entry, place=place))
+            continue
+        if entry.role is not Role.USER:
+            continue
+        statements = _from_message(
+            entry, place=place, previous=previous, statements=statements, correcting=correcting
+        )
+    kept = corrections.let_later_win(_merge_repeats(statements), correcting=frozenset(correcting))
+    return tuple(
+        Candidate(kind=one.kind, content=one.content, evidence=one.evidence)
+        for one in _best(kept, limit=limit)
+    )
+
+
+def _may_state_shared(entry: Entry) -> bool:
+    """Whether knowledge and procedures may rest on this user message."""
+    if entry.authority is Authority.INSTRUCTION:
+        return entry.is_run_actor or entry.actor is not None
+    return True
+
+
+def _from_message(
+    entry: Entry,
+    *,
+    place: int,
+    previous: Entry | None,
+    statements: list[Statement],
+    correcting: set[int],
+) -> list[Statement]:
+    own = entry.is_run_actor and entry.authority is Authority.INSTRUCTION
+    sentences = split_sentences(entry.text)
+    answers = previous is not None and previous.role is Role.ASSISTANT and previous.text.rstrip().endswith("?")
+    found = list(statements)
+    for number, sentence in enumerate(sentences):
+        order = place * _MESSAGE_SPAN + number
+        request = corrections.forget_request(sentence.text)
+        if request and not sentence.asks:
+            if own:
+                found = corrections.apply_forgetting(found, kind=request[0], topic=request[1], before=order)
+            if corrections.is_off_the_record(sentence.text):
+                break
+            continue
+        if own and corrections.is_off_the_record(sentence.text):
+            break
+        if corrections.corrects(sentence.text):
+            correcting.add(order)
+        for reading, explicit in _read_sentence(sentence, own=own, shared=_may_state_shared(entry)):
+            score = score_reading(reading, answers_question=answers, opens_session=place < 2, message=entry.text)
+            found.append(
+                Statement(
+                    kind=_SHARED.get(reading.family, "preference"),
+                    family=reading.family,
+                    content=with_dates(reading.content, said_at=entry.at),
+                    said=reading.said,
+                    evidence=(entry.index,),
+                    order=order,
+                    score=score + (4.0 if explicit else 0.0),
+                    explicit=explicit,
+                )
+            )
+    return found
+
+
+def _read_sentence(sentence: Sentence, *, own: bool, shared: bool) -> list[tuple[Reading, bool]]:
+    """The facts of one sentence, each with whether it was said to be remembered."""
+    text = sentence.text
+    explicit = False
+    wish = REMEMBER.match(text)
+    if wish and wish.end() < len(text):
+        text, explicit = text[wish.end() :], True
+    if refusals.is_question(text, asks=sentence.asks and not explicit) or refusals.names_secret(text):
+        return []
+    if shared:
+        procedure = read_procedure(text)
+        if procedure is not None:
+            return [(procedure, explicit)]
+        fact = read_team_fact(text)
+        if fact is not None:
+            return [(fact, explicit)]
+    if not own or refusals.is_hypothetical(text) or refusals.is_reported(text) or refusals.speaks_of_thread(text):
+        return []
+    directive = read_directive(text)
+    if directive is not None:
+        return [(directive, explicit)]
+    readings = read_first_person(text)
+    if readings:
+        return [(reading, explicit) for reading in readings]
+    other = read_other_language(text)
+    return [(other, explicit)] if other is not None else []
+
+
+def _from_tool(entry: Entry, *, place: int) -> list[Statement]:
+    found: list[Statement] = []
+    for number, sentence in enumerate(split_sentences(entry.text[:_MAX_TOOL_CHARACTERS])):
+        if sentence.asks or refusals.names_secret(sentence.text):
+            continue
+        reading = read_tool_output(sentence.text)
+        if reading is not None:
+            found.append(
+                Statement(
+                    kind=_SHARED[reading.family],
+                    family=reading.family,
+                    content=reading.content,
+                    said=reading.said,
+                    evidence=(entry.index,),
+                    order=place * _MESSAGE_SPAN + number,
+                    score=1.0,
+                )
+            )
+    return found
+
+
+def _merge_repeats(statements: list[Statement]) -> list[Statement]:
+    """One statement per kind and text; a repetition adds its evidence to the first."""
+    merged: dict[tuple[str, str], Statement] = {}
+    for one in statements:
+        key = (one.kind, one.content.casefold().rstrip(".!"))
+        first = merged.get(key)
+        if first is None:
+            merged[key] = one
+            continue
+        evidence = tuple(dict.fromkeys((*first.evidence, *one.evidence)))[:MAX_EVIDENCE]
+        merged[key] = Statement(
+            kind=first.kind,
+            family=first.family,
+            content=first.content,
+            said=first.said,
+            evidence=evidence,
+            order=one.order,
+            score=max(first.score, one.score),
+            explicit=first.explicit or one.explicit,
+        )
+    return sorted(merged.values(), key=lambda one: one.order)
+
+
+def _best(statements: list[Statement], *, limit: int) -> list[Statement]:
+    """The `limit` best; a message's second fact gives way to another message's first when it is the weaker."""
+    ranked = sorted(statements, key=lambda one: (-one.score, one.order))
+    taken: dict[int, int] = {}
+    scored: list[tuple[float, int, Statement]] = []
+    for one in ranked:
+        repeat = taken.get(one.evidence[0], 0)
+        taken[one.evidence[0]] = repeat + 1
+        scored.append((one.score - 1.0 * repeat, one.order, one))
+    scored.sort(key=lambda row: (-row[0], row[1]))
+    return [one for _, _, one in scored[: max(0, limit)]]

@@ -1,0 +1,223 @@
+"""What a team states about how it works, and "for X do Y": knowledge and procedures, owned by nobody."""
+
+from __future__ import annotations
+
+import re
+
+from junior_memory.heuristics import canonical, refusals, words
+from junior_memory.heuristics.clauses import strip_leaders
+from junior_memory.heuristics.inflection import third_person
+from junior_memory.heuristics.statements import Family, Reading
+
+_COLLECTIVE = re.compile(r"^(?P<subject>we|our (?:team|company|squad|department|org|organi[sz]ation|startup|agency|firm|studio)|the team|everyone (?:on|in) (?:the|our) team|as a team,? we|at work,? we|in our (?:team|company|org),? we|our policy is (?:to|that we))(?P<be>'re|'ve|'ll)? (?P<rest>.{4,300})$", re.I)
+_RULE_MARK = re.compile(r"\b(?:always|never|every|each|all|only|before|after|without|unless|whenever|when|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|tues|wednes|thurs|fri|satur|sun)days|from now on|by default|at least|no longer)\b", re.I)
+_TEAM_VERBS = frozenset(
+    "deploy release ship use run keep store host track write review require tag squash merge rebase follow treat log"
+    " publish plan meet rotate branch support bill charge target own maintain version test build monitor alert back cache"
+    " pin format lint enforce prefix name serve call document sign send do start hold have work communicate hand roll freeze"
+    " commit archive retain encrypt stage mirror sync export import index pay accept cut push schedule prefer avoid allow"
+    " forbid develop practise practice pair onboard escalate discuss post open close estimate count expire invoice ask put get"
+    " manage configure provision expose measure consider split share rely standardise standardize target skip cap limit"
+    " translate aim offer sell ban".split()
+)
+_DECIDED = re.compile(r"^(?:have |recently |just )*(?:decided|agreed|switched|moved|migrated|standardi[sz]ed|settled|adopted|stopped|dropped|replaced|chose) (?!it\b|that we should|this\b)(?:to|on|from|using|not|against|[\w-]+)\b", re.I)
+_NEGATED = re.compile(r"^(?:do not|don't|never|no longer|can't|cannot|aren't allowed to|are not allowed to|may not|must not|mustn't) (?P<verb>\w+)", re.I)
+_OBLIGED = re.compile(r"^(?:must|should|have to|need to|are required to|are supposed to) (?P<rest>.+)$", re.I)
+_STATE_OF_WAY = re.compile(r"^are (?:on|using|based|split|organi[sz]ed|allowed|required|located|hosted|in (?:the )?\w+|a (?:team|group|remote|small|\w+) )\b", re.I)
+
+_SUBJECT = re.compile(
+    r"^(?P<subject>(?:(?:the|our|all|every|each|no|any|production|staging|prod|main|new|old|code|public|internal) )?[\w@#/.'`:-]+(?: (?:for|of|in|to|on|from|with|and|the|our|at|[\w@#/.'`-]+)){0,7}?) "
+    r"(?P<predicate>(?:is|are|lives?|runs?|uses?|requires?|needs?|depends?|happens?|goes|go|expires?|supports?|listens?|reads?|writes?|ships?|belongs?|must|should (?:always|only|never)|can only|cannot|can't|never|always|only|starts?|rotates?|comes? from|points? (?:to|at)|sits?|closes?|opens?|ends?|holds?|contains?|talks? to|calls?|sends?|returns?|times? out|defaults? to|caps? at|stays?|gets?|has|have|does not|do not|doesn't|don't|covers?|owns?|follows?|accepts?|means?|stands for|serves?) .{3,260})$",
+    re.I,
+)
+_BARE_PREDICATE = re.compile(r"^(?:is|are)(?:n't| not)? (?P<rest>.+)$", re.I)
+_LASTING_PREDICATE = re.compile(
+    r"^(?:on|in|at|behind|under|called|named|stored|kept|hosted|owned|managed|maintained|located|written|built|deployed|released|reviewed|run|limited|required|based|protected|"
+    r"read-only|a|an|the|our|always|never|only|not allowed|forbidden|frozen (?:on|every|from|during)|every|each|capped|signed|versioned|generated|mirrored|rotated|encrypted|tagged|backed up|published|merged (?:by|with|only|after)|handled|responsible|mandatory|optional|deprecated|reserved|billed|paid|due (?:on|every)|held|spread|split|"
+    r"\"|`|https?:|[\w.-]+\.(?:\w{2,10})\b|\d+ (?:days?|hours?|minutes?|seconds?|requests?|characters?|years?|weeks?|months?)|port \d|v?\d+\.\d)",
+    re.I,
+)
+_FORBIDDEN_SUBJECT = re.compile(r"^(?:it|this|that|these|those|there|he|she|they|you|i|we|my|your|his|her|their|who|what|which|how|why|where|when|if|please|let|sam|thanks|hope|one|someone|somebody|everyone|everybody|nobody|something|nothing|anything|everything|here|and|but|so|because|as|then|note|ok|yes|no)\b(?! (?:deploy|release|service|code|merge|push|commit|branch)\w*)", re.I)
+_LIMIT = re.compile(r"\b(?:limit|port|version|timeout|quota|window|threshold|retention|ttl|budget|sla|size|interval|schedule|deadline|cap|maximum|minimum|period|frequency)\b", re.I)
+_NUMBER = re.compile(r"\b\d[\d.,]*\b")
+_FRESH = re.compile(r"\b(?:still|currently|already|yet|again|since (?:yesterday|this|last|monday|tuesday|wednesday|thursday|friday)|yesterday|last (?:night|week)|next week|recently|just|so far|until (?:the|we|i)|waiting|almost|nearly|soon|going to|gonna|will be|was|were)\b", re.I)
+_PERSON_SUBJECT = re.compile(r"^(?!The |Our |All |Every |Each |No |Any |Production|Staging|Prod|Main |New |Old |Code |Public |Internal )[A-Z][a-z]{2,14}(?:'s \w+)? (?:is|has|hates?|likes?|loves?|prefers?|lives?|works?|wants?|needs?|uses?|owns?|gets?|does not|doesn't|never|always|runs?|goes)\b")
+_NAME_OF_THING = re.compile(r"^(?:Postgre\w*|Redis|Kafka|Jenkins|GitHub|GitLab|Sentry|Grafana|Terraform|Docker|Kubernetes|Slack|Jira|Linear|Stripe|Python|Django|Releases?|Deploys?|Deployments?|Backups?|Migrations?|Tickets?|Incidents?|Customers?|Invoices?|Secrets?|Logs?|Alerts?|Tests?|Hotfix\w*|Standup|Retro\w*|Onboarding|Payroll|Expenses)\b")
+
+_ACTION = (
+    r"(?:always |never |first |just |then |do not |don't )?(?:run|use|call|set|restart|check|open|apply|execute|start|stop|rotate|deploy|tag|merge|rebase|squash|push|pull|create|add|file|go|follow|"
+    r"ask|ping|page|notify|escalate|clear|flush|delete|remove|disable|enable|update|bump|edit|rename|copy|export|import|generate|build|test|pass|commit|branch|log|connect|ssh|install|configure|switch|point|scale|drain|roll|revert|"
+    r"click|select|choose|visit|read|look|verify|validate|wait|post|submit|request|reset|reload|kill|mount|attach|invalidate|purge|seed|migrate|stick|prefer|avoid|make sure|ensure|keep|do|put|type|press|press|fill|sign|book|contact|email|mail|cc|archive|back up|lint|format|pin|warm|boil|bake|mix|preheat|water|feed)"
+)
+_TO_DO = re.compile(rf"^(?:in order )?to (?P<task>(?!me\b|be honest|be fair|be clear|be able|my\b|your\b|sum|summari[sz]e|answer)[\w`'./@ -]{{3,110}}?),? (?:you (?:need to|have to|must|should|can|just|first|always|only need to|'ll need to|will need to)? ?|we (?:always |usually |first |just )?|one (?:must|should|has to) |i (?:always |usually |just )?|simply |just |please )?(?P<action>{_ACTION}\b.{{2,260}})$", re.I)
+_FOR_DO = re.compile(rf"^(?:for|with|on) (?P<task>(?!me\b|my\b|you\b|your\b|now\b|today|tomorrow|this\b|that\b|these|those|it\b|example|instance|fun|some|later|reference|context|free|sure|real|what)[\w`'./@ -]{{3,90}}?),? (?:you (?:need to |have to |must |should |can |always )|we (?:always |usually |first |just )?|please |always )?(?P<action>{_ACTION}\b.{{2,260}})$", re.I)
+_WHEN_DO = re.compile(
+    rf"^(?P<when>(?:when(?:ever)?|before|after|if|once|every time|each time|as soon as|until|unless) (?!you(?:'re| are| have|'ve| can| could| get| finish| need| want| see| don't)\b|i\b|i'm|we\b(?! (?:deploy|release|ship|tag|merge|migrate|rotate|onboard))|this\b|that\b|it\b|possible|necessary|so\b|not\b|needed|ready|done\b|he\b|she\b|they\b)[^,]{{3,110}}), (?:then )?(?:you (?:need to |have to |must |should |can |always )|we (?:always |usually |first |just )?|please |always )?(?P<action>{_ACTION}\b.{{2,260}})$",
+    re.I,
+)
+_WHEN_YOU_DO = re.compile(rf"^(?P<when>(?:when(?:ever)?|before|after|once) (?:you )(?P<verb>deploy|release|merge|rotate|migrate|ship|commit|push|tag|upgrade|restart|rebase|onboard|restore|publish|roll back|cut)\b[^,]{{0,90}}), (?:then )?(?:you (?:need to |have to |must |should |can |always )|please |always )?(?P<action>{_ACTION}\b.{{2,260}})$", re.I)
+_RULE_DO = re.compile(rf"^(?P<rule>(?:always|never|do not|don't ever) (?P<action>(?:{_ACTION})\b.{{2,200}}?\b(?:before|after|when|without|unless|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?|in (?:production|prod|staging|main)|to (?:main|master|production|prod|staging)|from (?:main|master|a|the)|for (?!me\b)|with|until)\b.{{2,160}}))$", re.I)
+_DO_TO = re.compile(r"^(?P<action>(?:run|use|call|execute|restart) [`\w./@:=-]+(?: [`\w./@:=-]+){0,6}?) (?P<task>(?:to|for|before|after|when(?:ever)?) (?!me\b|my\b|this\b|that\b|it\b|see\b|now\b|check\b)[\w`'./@ -]{4,140})$", re.I)
+_HOW_TO = re.compile(r"^the (?:way|trick|steps?|process|procedure|right way|correct way|easiest way|command) (?:to|for) (?P<task>[\w`'./@ -]{4,110}?)(?: here)? is (?:to )?(?P<action>.{4,260})$", re.I)
+_ONE_OFF = re.compile(
+    r"\b(?:this (?:pr|ticket|time|one|task|file|bug|issue|report|question|request|email|document|code|function|week|sprint|morning|afternoon)|the (?:above|following|attached|report|email|summary|draft|document|text|essay|story|answer|question|presentation|slides|list|table|letter|poem)|tomorrow|today|now|tonight|for me|tell me|let me|give me|show me|send me|remind|asap|next (?:week|sprint|meeting)|later|let us know|my)\b",
+    re.I,
+)
+_YOUR = re.compile(r"\b(?:your|our)\b", re.I)
+_SECOND = re.compile(r"\byou (?=(?:deploy|release|merge|rotate|migrate|ship|commit|push|tag|upgrade|restart|rebase|onboard|restore|publish|roll|cut)\b)", re.I)
+
+
+def read_procedure(text: str) -> Reading | None:
+    """ "For X do Y", "to X, run Y", "when X, do Y", "always Y before X": reusable steps with task and action."""
+    said = text
+    text = strip_leaders(text)
+    if refusals.is_unsure(text) or refusals.is_reported(text) or refusals.speaks_of_thread(text) or _ONE_OFF.search(text):
+        return None
+    for pattern, shape in (
+        (_TO_DO, "To {task}, {action}"),
+        (_FOR_DO, "For {task}, {action}"),
+        (_WHEN_DO, "{when}, {action}"),
+        (_WHEN_YOU_DO, "{when}, {action}"),
+        (_HOW_TO, "To {task}, {action}"),
+        (_RULE_DO, "{rule}"),
+        (_DO_TO, "{action} {task}"),
+    ):
+        match = pattern.match(text)
+        if match:
+            break
+    else:
+        return None
+    if len(match["action"].split()) < 2 or re.search(r"\b(?:it|this|that)$", match["action"], re.I):
+        return None
+    groups = {name: value for name, value in match.groupdict().items() if value}
+    content = canonical.trim_tail(_SECOND.sub("", shape.format(**groups)))
+    content = canonical.finish(_impersonal(content))
+    if not content or len(content) > canonical.MAX_CONTENT or canonical.has_person(content):
+        return None
+    return Reading(family=Family.PROCEDURE, content=content, said=said)
+
+
+def _impersonal(text: str) -> str:
+    """Without "you" and "we" as the doer; "your branch" and "our wiki" become "the branch", "the wiki"."""
+    text = re.sub(r"\b(?:then|and|so|,) (?:you|we) (?:need to |have to |must |should |can )?", lambda match: match[0].split(" ")[0] + " ", text, flags=re.I)
+    return _YOUR.sub("the", text)
+
+
+def read_team_fact(text: str) -> Reading | None:
+    """ "We deploy from main", "Our staging db is pg-3", "Releases go out on Thursdays": how things are, not how they stand."""
+    said = text
+    text = canonical.trim_tail(strip_leaders(text))
+    if (
+        refusals.is_unsure(text)
+        or refusals.is_reported(text)
+        or refusals.speaks_of_now(text)
+        or refusals.speaks_of_thread(text)
+        or refusals.is_hypothetical(text)
+        or re.search(r"\byou(?:r|'re)?\b", text, re.I)
+    ):
+        return None
+    return _collective(text, said=said) or _impersonal_fact(text, said=said)
+
+
+def _collective(text: str, *, said: str) -> Reading | None:
+    match = _COLLECTIVE.match(text)
+    if not match:
+        return None
+    rest = match["rest"]
+    named_team = not match["subject"].lower().endswith("we")
+    if not named_team and not (refusals.is_operational(rest) or set(refusals.words_of(rest)) & words.TEAM_ONLY):
+        return None
+    if _FRESH.search(rest) and not _DECIDED.match(rest):
+        return None
+    if refusals.holds_metric(rest) and not _LIMIT.search(rest):
+        return None
+    predicate = _team_predicate(rest, be=match["be"] or "", singular=named_team)
+    if predicate is None:
+        return None
+    content = canonical.finish(f"The team {_shared_references(predicate)}")
+    if canonical.has_person(content) or len(content) > canonical.MAX_CONTENT:
+        return None
+    return Reading(family=Family.TEAM, content=content, said=said)
+
+
+def _team_predicate(rest: str, *, be: str, singular: bool) -> str | None:
+    rest = re.sub(r"^(?:all|also|just|really|basically|actually|both) ", "", rest, flags=re.I)
+    if be == "'ve" or rest.startswith("have ") and _DECIDED.match(rest):
+        return f"has {rest.removeprefix('have ')}" if _DECIDED.match(rest) else None
+    if be == "'re" or rest.startswith("are "):
+        rest = rest.removeprefix("are ")
+        return f"is {rest}" if _STATE_OF_WAY.match(f"are {rest}") else None
+    if be:
+        return None
+    if _DECIDED.match(rest):
+        return rest
+    obliged = _OBLIGED.match(rest)
+    if obliged:
+        return f"must {obliged['rest']}" if _RULE_MARK.search(rest) and "must" not in obliged["rest"] else None
+    negated = _NEGATED.match(rest)
+    if negated:
+        verb = negated["verb"].lower()
+        if verb in {"know", "have", "think", "need", "want", "see", "understand", "believe"}:
+            return None
+        lead = rest[: negated.start("verb")].strip().lower()
+        if lead in {"never", "no longer"}:
+            return f"{lead} {third_person(negated['verb'])}{rest[negated.end('verb') :]}"
+        turned = {"don't": "does not", "do not": "does not", "can't": "cannot", "mustn't": "must not"}.get(lead, lead.replace("aren't", "is not").replace("are not", "is not"))
+        return f"{turned} {rest[negated.start('verb') :]}"
+    adverbs, tokens = canonical.split_adverbs(rest.split())
+    if not tokens:
+        return None
+    verb = tokens[0].lower()
+    base = verb if not singular else verb.removesuffix("s") if verb.removesuffix("s") in _TEAM_VERBS else verb.removesuffix("es")
+    if base not in _TEAM_VERBS:
+        return None
+    if base in {"have", "get", "put", "ask", "do", "call", "open", "close", "has"} and not (_RULE_MARK.search(rest) or set(adverbs) & words.HABIT_ADVERBS or re.match(r"^have (?:standup|stand-up|retro|a (?:standup|retro|policy|rule|freeze|code freeze)|\w+ (?:environments?|regions?|clusters?|offices?))", rest, re.I)):
+        return None
+    if base == "has":
+        base = "have"
+    return canonical.third_person_predicate([*adverbs, base, *tokens[1:]])
+
+
+def _shared_references(text: str) -> str:
+    text = re.sub(r"\bwe\b", "they", text, flags=re.I)
+    text = re.sub(r"\bwe're\b", "they are", text, flags=re.I)
+    return re.sub(r"\bour\b", "the", re.sub(r"\bus\b", "them", text), flags=re.I)
+
+
+def _impersonal_fact(text: str, *, said: str) -> Reading | None:
+    match = _SUBJECT.match(text)
+    if not match or _FORBIDDEN_SUBJECT.match(text):
+        return None
+    subject, predicate = match["subject"], match["predicate"]
+    subject_words = set(refusals.words_of(subject.replace("/", " ").replace(".", " ")))
+    if not (subject_words & words.OPERATIONS or subject_words & words.TEAM_ONLY or subject_words & {"standup", "source", "retro", "limit", "deploys", "hotfixes", "rate"}):
+        return None
+    if _PERSON_SUBJECT.match(text) and not _NAME_OF_THING.match(text):
+        return None
+    if subject_words & {"who", "which", "that", "because", "when", "i", "my", "me", "is", "was", "today"}:
+        return None
+    if refusals.gives_status(text) or _FRESH.search(text) or re.search(r"\b(?:i|me|my|we'll|we're)\b", text, re.I):
+        return None
+    bare = _BARE_PREDICATE.match(predicate)
+    if bare and not _LASTING_PREDICATE.match(bare["rest"]):
+        return None
+    if _NUMBER.search(predicate) and refusals.holds_metric(predicate) and not _LIMIT.search(text):
+        return None
+    if re.match(r"^(?:need|needs|get|gets|has|have) ", predicate, re.I) and not _RULE_MARK.search(predicate) and not re.match(r"^(?:need|needs|has|have) (?:a|an|two|three|\d|at least|approval|one)\b", predicate, re.I):
+        return None
+    if re.match(r"^(?:need|needs) (?:a|an|to)\b", predicate) and not re.search(r"\b(?:approv\w+|review\w*|sign-?off|before|every|each|always|permission|ticket)\b", predicate, re.I):
+        return None
+    content = re.sub(r"^our ", "The team's " if not subject.lower().startswith("our team") else "The ", text, flags=re.I)
+    content = canonical.finish(_shared_references(content))
+    if canonical.has_person(content) or len(content) > canonical.MAX_CONTENT:
+        return None
+    return Reading(family=Family.TEAM, content=content, said=said)
+
+
+def read_tool_output(line: str) -> Reading | None:
+    """A durable statement or procedure in the output of a tool: whole prose sentences only, no values."""
+    if len(line) > 220 or not re.match(r"^[A-Z]", line) or len(line.split()) < 5 or re.search(r"[{}\[\]<>|=]", line):
+        return None
+    if re.search(r"\b(?:i|we|my|our|you|me)\b", line, re.I) and not _TO_DO.match(line):
+        return None
+    return read_procedure(line) or read_team_fact(line)
