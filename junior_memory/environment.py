@@ -38,7 +38,9 @@ def flag(name: str, *, default: bool = False) -> bool:
         return True
     if word in FALSE:
         return False
-    raise ImproperlyConfigured(f"{name} must be one of true, false, 1, 0, yes, no, on, off")
+    raise ImproperlyConfigured(
+        f"{name} must be one of true, false, 1, 0, yes, no, on, off"
+    )
 
 
 def integer(name: str, default: int, *, low: int, high: int) -> int:
@@ -86,11 +88,15 @@ def database(url: str) -> dict[str, object]:
     """Return a Django database entry for a `postgres://` address; errors never repeat the address."""
     parts = urlsplit(url)
     if parts.scheme not in {"postgres", "postgresql"}:
-        raise ImproperlyConfigured("DATABASE_URL must begin with postgres:// or postgresql://")
+        raise ImproperlyConfigured(
+            "DATABASE_URL must begin with postgres:// or postgresql://"
+        )
     try:
         port = parts.port
     except ValueError as error:
-        raise ImproperlyConfigured("DATABASE_URL has a port that is not a number") from error
+        raise ImproperlyConfigured(
+            "DATABASE_URL has a port that is not a number"
+        ) from error
     options = dict(parse_qsl(parts.query))
     name = unquote(parts.path.lstrip("/"))
     if not name:

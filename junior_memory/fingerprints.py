@@ -64,7 +64,8 @@ def duplicate_parts(
     """Return what makes two memories the same memory.
 
     `holder` is whom the row belongs to: the owner, the organization, or for session rows owner and
-    conversation; public rows belong to nobody.
+    conversation; public rows belong to nobody. A fact about a conversation is the same fact when it
+    is said again in another one: only whom a fact is about tells two subjects apart.
     """
     return (
         visibility,
@@ -72,7 +73,7 @@ def duplicate_parts(
         str(agent_id),
         kind,
         subject_type,
-        subject_key or "",
+        (subject_key or "") if subject_type == "user" else "",
         fold(content),
     )
 
@@ -98,4 +99,6 @@ def tombstone(scope: str, text: str) -> str:
 def tombstones(scopes: Sequence[str], text: str) -> list[str]:
     """Return every fingerprint under which this text may have been forgotten in these scopes."""
     folded = fold(text)
-    return [digest for scope in scopes for digest in keyed_all("tombstone", scope, folded)]
+    return [
+        digest for scope in scopes for digest in keyed_all("tombstone", scope, folded)
+    ]

@@ -45,13 +45,17 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         own = Q(owner=viewer.user)
         orgs = Q(visibility="org", org__in=_present_organizations(viewer.user))
         if viewer.agent is None:
-            return self.filter(rule | own & Q(visibility__in=["private", "session"]) | orgs)
+            return self.filter(
+                rule | own & Q(visibility__in=["private", "session"]) | orgs
+            )
         here = Q(agent=viewer.agent)
         if viewer.admits("user"):
             rule |= own & here & Q(visibility="private") & _admitted_kinds(viewer)
         if viewer.admits("session") and viewer.conversation_id:
             rule |= (
-                own & here & Q(visibility="session", conversation_id=viewer.conversation_id)
+                own
+                & here
+                & Q(visibility="session", conversation_id=viewer.conversation_id)
             )
         if viewer.admits("org") and viewer.org is not None:
             rule |= orgs & here & Q(org=viewer.org)
@@ -90,6 +94,15 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         """Everything that belongs to or was written by one person, in any state: for erasing."""
         return self.filter(owner=user)
 
+    def decidable_by(self, viewer: Viewer) -> Self:
+        """Held rows that wait for this viewer: their own; for staff the public ones too."""
+        if viewer.user is None or viewer.sees_nothing:
+            return self.none()
+        own = Q(pk__in=self.own(viewer).values("pk"))
+        if viewer.user.is_staff and viewer.agent is None:
+            own |= Q(visibility="public")
+        return self.filter(own, held_reason__gt="")
+
     # In which state.
 
     def active(self, now: datetime) -> Self:
@@ -124,7 +137,11 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         """Past their date, whether the periodic job has archived them or not."""
         return self.filter(
             Q(archive_reason="expired")
-            | Q(archived_at__isnull=True, superseded_at__isnull=True, expires_at__lte=now),
+            | Q(
+                archived_at__isnull=True,
+                superseded_at__isnull=True,
+                expires_at__lte=now,
+            ),
             purged_at__isnull=True,
         )
 
@@ -149,7 +166,9 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
 
     def to_purge(self, now: datetime) -> Self:
         """Forgotten rows whose undo window is over."""
-        return self.filter(purge_at__lte=now, purged_at__isnull=True, archived_at__isnull=False)
+        return self.filter(
+            purge_at__lte=now, purged_at__isnull=True, archived_at__isnull=False
+        )
 
     def to_expire(self, now: datetime) -> Self:
         """Rows whose date has passed and that the periodic job has not archived yet."""

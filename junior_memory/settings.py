@@ -16,9 +16,9 @@ from junior_memory import environment as env
 BASE_DIR = Path(__file__).resolve().parent.parent
 env.load_dotenv(BASE_DIR / ".env")
 
-PRODUCTION = env.choice("MEMORY_ENV", "development", among=("development", "production")) == (
-    "production"
-)
+PRODUCTION = env.choice(
+    "MEMORY_ENV", "development", among=("development", "production")
+) == ("production")
 DATA_DIR = Path(env.text("MEMORY_DATA_DIR") or BASE_DIR / ".data")
 DEBUG = False
 
@@ -109,7 +109,9 @@ DATABASES = {
     "default": {
         "ENGINE": "junior_memory.database",
         "NAME": "junior_memory",
-        "CONN_MAX_AGE": env.integer("MEMORY_CONN_MAX_AGE_SECONDS", 60, low=0, high=3600),
+        "CONN_MAX_AGE": env.integer(
+            "MEMORY_CONN_MAX_AGE_SECONDS", 60, low=0, high=3600
+        ),
         "CONN_HEALTH_CHECKS": True,
         **(
             env.database(DATABASE_URL)
@@ -128,7 +130,11 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "junior_memory.User"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+    for name in (
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
 ]
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "memories"
@@ -206,7 +212,10 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"plain": {"()": "junior_memory.logs.ContentFreeFormatter"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["stderr"], "level": env.text("MEMORY_LOG_LEVEL", "WARNING").upper()},
+    "root": {
+        "handlers": ["stderr"],
+        "level": env.text("MEMORY_LOG_LEVEL", "WARNING").upper(),
+    },
     "loggers": {
         "junior_memory": {"level": env.text("MEMORY_LOG_LEVEL", "INFO").upper()},
         "django": {"level": "WARNING", "propagate": True, "handlers": []},
@@ -248,7 +257,9 @@ JUNIOR_MEMORY = {
     "embedding_model": env.text("MEMORY_EMBEDDING_MODEL"),
     "recall_enabled": not env.flag("MEMORY_DISABLE_RECALL"),
     "extraction_enabled": not env.flag("MEMORY_DISABLE_EXTRACTION"),
-    "retrieve_timeout_ms": env.integer("MEMORY_RETRIEVE_TIMEOUT_MS", 1500, low=50, high=10_000),
+    "retrieve_timeout_ms": env.integer(
+        "MEMORY_RETRIEVE_TIMEOUT_MS", 1500, low=50, high=10_000
+    ),
     "purge_after_days": env.integer("MEMORY_PURGE_AFTER_DAYS", 30, low=0, high=3650),
     "active_quota": env.integer("MEMORY_ACTIVE_QUOTA", 5000, low=1, high=1_000_000),
     "public_from_unlinked": env.choice(

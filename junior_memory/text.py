@@ -48,10 +48,12 @@ def check_name(value: str, *, field: str) -> str:
     """Return an id, key or subject unchanged; raises InvalidInput unless 1-255 plain characters."""
     if not 1 <= len(value) <= MAX_NAME_LENGTH:
         raise InvalidInput(
-            f"{field} must have 1 to {MAX_NAME_LENGTH} characters.", fields={field: "length"}
+            f"{field} must have 1 to {MAX_NAME_LENGTH} characters.",
+            fields={field: "length"},
         )
     if _CONTROL.search(value) or _SURROGATE.search(value):
         raise InvalidInput(
-            f"{field} must hold no control characters.", fields={field: "control character"}
+            f"{field} must hold no control characters.",
+            fields={field: "control character"},
         )
     return value

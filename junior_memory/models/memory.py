@@ -86,7 +86,9 @@ class Location(models.Model):
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(fields=["provider", "tenant", "key"], name="location_unique"),
+            models.UniqueConstraint(
+                fields=["provider", "tenant", "key"], name="location_unique"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -105,7 +107,9 @@ class ForgetBatch(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=12, choices=Kind.choices)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
-    agent = models.ForeignKey(Agent, null=True, on_delete=models.CASCADE, related_name="+")
+    agent = models.ForeignKey(
+        Agent, null=True, on_delete=models.CASCADE, related_name="+"
+    )
     forgotten = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     restored_at = models.DateTimeField(null=True)
@@ -137,8 +141,12 @@ class Memory(models.Model):
     content = models.TextField(blank=True)
     kind = models.CharField(max_length=12, choices=MemoryKind.choices)
     visibility = models.CharField(max_length=8, choices=Visibility.choices)
-    owner = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
-    org = models.ForeignKey(Organization, null=True, on_delete=models.PROTECT, related_name="+")
+    owner = models.ForeignKey(
+        User, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    org = models.ForeignKey(
+        Organization, null=True, on_delete=models.PROTECT, related_name="+"
+    )
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="+")
     conversation_id = models.CharField(max_length=255, null=True)  # noqa: DJ001
     subject_type = models.CharField(max_length=12, choices=SubjectType.choices)
@@ -146,14 +154,19 @@ class Memory(models.Model):
     origin = models.CharField(max_length=10, choices=Origin.choices)
     source_platform = models.CharField(max_length=8, choices=SourcePlatform.choices)
     source_key = models.CharField(max_length=255, blank=True)
-    location = models.ForeignKey(Location, null=True, on_delete=models.SET_NULL, related_name="+")
+    location = models.ForeignKey(
+        Location, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     idempotency_key = models.CharField(max_length=80, null=True)  # noqa: DJ001
     fingerprint = models.CharField(max_length=80)
     evidence_fingerprints = ArrayField(models.CharField(max_length=80), default=list)
     search_vector = SearchVectorField(null=True)
     language = models.CharField(max_length=8, blank=True)
     session = models.ForeignKey(
-        "junior_memory.CompletedSession", null=True, on_delete=models.SET_NULL, related_name="+"
+        "junior_memory.CompletedSession",
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
     )
     learned_from = models.ForeignKey(
         "junior_memory.Identity", null=True, on_delete=models.SET_NULL, related_name="+"
@@ -168,7 +181,9 @@ class Memory(models.Model):
         "self", null=True, on_delete=models.SET_NULL, related_name="+"
     )
     archived_at = models.DateTimeField(null=True)
-    archive_reason = models.CharField(max_length=16, choices=ArchiveReason.choices, blank=True)
+    archive_reason = models.CharField(
+        max_length=16, choices=ArchiveReason.choices, blank=True
+    )
     forget_batch = models.ForeignKey(
         ForgetBatch, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -182,7 +197,8 @@ class Memory(models.Model):
         verbose_name_plural = "memories"
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.CheckConstraint(
-                condition=models.Q(visibility__in=Visibility.values), name="memory_visibility_known"
+                condition=models.Q(visibility__in=Visibility.values),
+                name="memory_visibility_known",
             ),
             models.CheckConstraint(
                 condition=models.Q(kind__in=MemoryKind.values), name="memory_kind_known"
@@ -241,7 +257,9 @@ class Memory(models.Model):
             ),
             # Serves the duplicate look-up of every create; decides races (DESIGN promise 7).
             models.UniqueConstraint(
-                fields=["fingerprint"], condition=ACTIVE, name="memory_one_active_per_fingerprint"
+                fields=["fingerprint"],
+                condition=ACTIVE,
+                name="memory_one_active_per_fingerprint",
             ),
             # Serves the retry look-up of every create; the key's digest holds its namespace.
             models.UniqueConstraint(
@@ -253,10 +271,14 @@ class Memory(models.Model):
         indexes: ClassVar[list[models.Index]] = [
             # Serves the pages and REST list: a person's own rows, newest first.
             models.Index(
-                fields=["owner", "-created_at", "id"], name="memory_own_newest", condition=ACTIVE
+                fields=["owner", "-created_at", "id"],
+                name="memory_own_newest",
+                condition=ACTIVE,
             ),
             # Serves the quota count and host reads: own rows of one agent.
-            models.Index(fields=["owner", "agent"], name="memory_own_agent", condition=ACTIVE),
+            models.Index(
+                fields=["owner", "agent"], name="memory_own_agent", condition=ACTIVE
+            ),
             # Serves the list's public part, newest first.
             models.Index(
                 fields=["-created_at", "id"],
@@ -351,7 +373,8 @@ class MemoryEmbedding(models.Model):
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(
-                fields=["memory", "provider", "model", "dimensions"], name="embedding_unique"
+                fields=["memory", "provider", "model", "dimensions"],
+                name="embedding_unique",
             ),
             models.CheckConstraint(
                 condition=models.Q(dimensions__gte=1, dimensions__lte=2000),
@@ -393,15 +416,21 @@ class Tombstone(models.Model):
     fingerprint = models.CharField(max_length=80)
     of = models.CharField(max_length=10, choices=Of.choices)
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+")
-    person = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="+")
-    org = models.ForeignKey(Organization, null=True, on_delete=models.CASCADE, related_name="+")
+    person = models.ForeignKey(
+        User, null=True, on_delete=models.CASCADE, related_name="+"
+    )
+    org = models.ForeignKey(
+        Organization, null=True, on_delete=models.CASCADE, related_name="+"
+    )
     blocked_count = models.PositiveIntegerField(default=0)
     last_blocked_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField()
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(fields=["memory", "fingerprint"], name="tombstone_unique"),
+            models.UniqueConstraint(
+                fields=["memory", "fingerprint"], name="tombstone_unique"
+            ),
         ]
         indexes: ClassVar[list[models.Index]] = [
             # Serves the check of every learned candidate.
@@ -419,7 +448,9 @@ class MemoryReport(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+")
-    reporter = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    reporter = models.ForeignKey(
+        User, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     reason = models.CharField(max_length=200)
     created_at = models.DateTimeField()
     resolved_at = models.DateTimeField(null=True)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import uuid
 from typing import Any, ClassVar
 
-from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.contrib.auth.models import (
+    AbstractBaseUser,
+    BaseUserManager,
+    PermissionsMixin,
+)
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Lower
@@ -28,7 +32,9 @@ class PublicUse(models.TextChoices):
 class UserManager(BaseUserManager["User"]):
     """Makes people; an e-mail is stored in lower case, so that it signs in whatever its case."""
 
-    def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
+    def create_user(
+        self, email: str, password: str | None = None, **fields: Any
+    ) -> User:
         """Make a person with a password, or one who signs in by a one-time link."""
         email = email.strip().lower()
         if not email:
@@ -38,7 +44,9 @@ class UserManager(BaseUserManager["User"]):
         user.save(using=self._db)
         return user
 
-    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:
+    def create_superuser(
+        self, email: str, password: str | None = None, **fields: Any
+    ) -> User:
         """Make a staff member with every permission of the admin site."""
         fields |= {"is_staff": True, "is_superuser": True}
         fields.setdefault("email_verified_at", timezone.now())
@@ -65,7 +73,10 @@ class User(AbstractBaseUser, PermissionsMixin):
         max_length=12, choices=PublicUse.choices, default=PublicUse.PREFERENCES
     )
     never_learn_topics = ArrayField(
-        models.CharField(max_length=MAX_TOPIC_LENGTH), default=list, blank=True, size=MAX_TOPICS
+        models.CharField(max_length=MAX_TOPIC_LENGTH),
+        default=list,
+        blank=True,
+        size=MAX_TOPICS,
     )
     last_visit_at = models.DateTimeField(null=True, blank=True, editable=False)
 
@@ -76,9 +87,12 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(Lower("email"), name="user_email_unique_ignoring_case"),
+            models.UniqueConstraint(
+                Lower("email"), name="user_email_unique_ignoring_case"
+            ),
             models.CheckConstraint(
-                condition=models.Q(public_use__in=PublicUse.values), name="user_public_use_known"
+                condition=models.Q(public_use__in=PublicUse.values),
+                name="user_public_use_known",
             ),
         ]
 
@@ -94,7 +108,11 @@ class Identity(models.Model):
     tenant = models.CharField(max_length=255)
     subject = models.CharField(max_length=255)
     user = models.ForeignKey(
-        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="identities"
+        User,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="identities",
     )
     display_name = models.CharField(max_length=255, blank=True)
     linked_at = models.DateTimeField(null=True, blank=True)
@@ -152,7 +170,9 @@ class Membership(models.Model):
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
             # Serves visible_to: the organizations of one person.
-            models.UniqueConstraint(fields=["user", "organization"], name="membership_unique"),
+            models.UniqueConstraint(
+                fields=["user", "organization"], name="membership_unique"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -174,14 +194,17 @@ class Agent(models.Model):
     limit = models.PositiveSmallIntegerField(default=6)
     min_score = models.FloatField(default=0.0)
     retrieve_timeout_ms = models.PositiveIntegerField(default=1500)
-    tiers = ArrayField(models.CharField(max_length=10), default=default_tiers, blank=True)
+    tiers = ArrayField(
+        models.CharField(max_length=10), default=default_tiers, blank=True
+    )
     save_tier = models.CharField(max_length=10, default="user")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.CheckConstraint(
-                condition=models.Q(limit__gte=1, limit__lte=8), name="agent_limit_in_range"
+                condition=models.Q(limit__gte=1, limit__lte=8),
+                name="agent_limit_in_range",
             ),
             models.CheckConstraint(
                 condition=models.Q(
@@ -236,7 +259,9 @@ class ApiToken(models.Model):
                     agent__isnull=True,
                     organization__isnull=True,
                 )
-                | models.Q(kind=TokenKind.AGENT, user__isnull=True, agent__isnull=False),
+                | models.Q(
+                    kind=TokenKind.AGENT, user__isnull=True, agent__isnull=False
+                ),
                 name="token_speaks_for_one",
             ),
         ]

@@ -1,0 +1,35 @@
+"""Work for later, enqueued by name inside the write's own transaction.
+
+Names instead of functions keep the domain free of the worker's imports; `tasks` defines them.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from procrastinate import App, RetryStrategy
+from procrastinate.contrib.django import app as django_app
+
+PROCESS_SESSION = "process_session"
+QUEUE = "memory"
+
+RETRY = RetryStrategy(max_attempts=5, exponential_wait=3)
+"""Waits of 3, 9, 27, 81 and 243 s: a failing session holds up its owner for less than the ten
+minutes that DESIGN 5 allows, then fails."""
+
+
+def configure(app: App) -> None:
+    """Called by procrastinate once Django is ready; the import registers the tasks."""
+    from junior_memory import tasks  # noqa: F401, PLC0415
+
+
+def enqueue_session(session_id: UUID, *, lock: str, at: datetime | None = None) -> None:
+    """Queue one session behind the earlier ones of the same owner or conversation."""
+    django_app.configure_task(
+        name=PROCESS_SESSION,
+        queue=QUEUE,
+        lock=lock,
+        queueing_lock=f"session:{session_id}",
+        schedule_at=at,
+    ).defer(session_id=str(session_id))

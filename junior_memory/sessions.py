@@ -1,0 +1,582 @@
+"""Completed sessions: taken in once, processed once in effect, their transcripts erased.
+
+Intake stores the session and its job in one transaction. Processing decides outside any transaction
+and stores memories, the `memories_captured` event and the final state in one, under the owner's
+lock; a retry finds the cached extraction and the event's once-key.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from junior_memory import access, events, fingerprints, people, queue
+from junior_memory.access import LocationRef, Source
+from junior_memory.candidates import (
+    ActorRef,
+    Authority,
+    Candidate,
+    Entry,
+    EntryType,
+    Role,
+)
+from junior_memory.capture import Capture, store_candidates
+from junior_memory.conf import conf
+from junior_memory.errors import Conflict, JuniorMemoryError, NotFound, SessionChanged
+from junior_memory.extraction import (
+    Extractor,
+    Run,
+    echoes,
+    extract_by_heuristics,
+    route,
+)
+from junior_memory.locks import lock, owner_lock
+from junior_memory.models import (
+    Agent,
+    CompletedSession,
+    ForgetBatch,
+    Location,
+    Memory,
+    MemoryUse,
+    ModelCall,
+    Organization,
+    SessionState,
+    User,
+)
+
+logger = logging.getLogger(__name__)
+
+WRITE_TOOLS = frozenset({"createMemory", "removeMemory"})
+TOOL_PREFIX = "memory_"
+LEARNING_MODES = frozenset({"on", "writeOnly"})
+FINAL = frozenset({SessionState.PROCESSED, SessionState.SKIPPED, SessionState.FAILED})
+MAX_ATTEMPTS = 5
+EXTRACTION_VERSION = 1
+"""Part of the cached extraction; a cache of another version is read again from the transcript."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionInput:
+    """What a host hands in, already validated at the edge. `transcript` is kept as given."""
+
+    session_id: str
+    conversation_id: str
+    source: Source
+    actor: ActorRef | None
+    actors: tuple[ActorRef, ...]
+    completed_at: datetime
+    transcript: tuple[dict[str, Any], ...]
+    memory_mode: str = "on"
+    actor_name: str = ""
+    names: dict[ActorRef, str] = field(default_factory=dict)
+
+
+def take_in(
+    given: SessionInput,
+    *,
+    agent: Agent,
+    organization: Organization | None,
+    now: datetime | None = None,
+) -> tuple[CompletedSession, bool]:
+    """Keep a session and queue its work; returns it and whether it is new.
+
+    Handed in again unchanged: the first one. Raises SessionChanged when the content differs. What
+    is certain to be skipped is recorded without keeping a word of it.
+    """
+    moment = now or timezone.now()
+    body_hashes = fingerprints.keyed_all("session-body", _canonical(given))
+    known = CompletedSession.objects.filter(
+        agent=agent, session_id=given.session_id
+    ).first()
+    if known is not None:
+        return _again(known, body_hashes), False
+    with transaction.atomic():
+        actor = (
+            people.identity_for(given.actor, display_name=given.actor_name)
+            if given.actor
+            else None
+        )
+        owner = actor.user if actor else None
+        session, created = CompletedSession.objects.get_or_create(
+            agent=agent,
+            session_id=given.session_id,
+            defaults={
+                "conversation_id": given.conversation_id,
+                "organization": organization,
+                "owner": owner,
+                "actor": actor,
+                "source_platform": given.source.platform,
+                "source_key": given.source.key,
+                "source_visibility": given.source.stored_visibility,
+                "session_only": given.source.session_only,
+                "location": keep_location(given.source.location),
+                "memory_mode": given.memory_mode,
+                "actors": [asdict(one) for one in given.actors],
+                "transcript": list(given.transcript),
+                "body_hash": body_hashes[0],
+                "lock_key": _lock_key(agent, owner, given.conversation_id),
+                "completed_at": min(given.completed_at, moment),
+                "created_at": moment,
+            },
+        )
+        if not created:
+            return _again(session, body_hashes), False
+        reason = skip_reason(session, entries_of(session))
+        if reason:
+            _finish(session, SessionState.SKIPPED, reason=reason, now=moment)
+        else:
+            queue.enqueue_session(session.pk, lock=session.lock_key)
+    return session, True
+
+
+def _canonical(given: SessionInput) -> str:
+    body = asdict(given) | {
+        "names": None,
+        "completed_at": given.completed_at.isoformat(),
+    }
+    return json.dumps(body, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _again(session: CompletedSession, body_hashes: Sequence[str]) -> CompletedSession:
+    if session.body_hash not in body_hashes:
+        raise SessionChanged
+    return session
+
+
+def _lock_key(agent: Agent, owner: User | None, conversation_id: str) -> str:
+    """Sessions of one owner are processed in order; ownerless ones by conversation."""
+    if owner is not None:
+        return f"owner:{owner.pk}"
+    return f"conversation:{fingerprints.keyed('lock', str(agent.pk), conversation_id)}"
+
+
+def keep_location(named: LocationRef | None) -> Location | None:
+    """Keep where something was said; its label and address follow what the host says last."""
+    if named is None:
+        return None
+    location, _ = Location.objects.update_or_create(
+        provider=named.provider,
+        tenant=named.tenant,
+        key=named.key,
+        defaults={"label": named.label, "url": named.url},
+    )
+    return location
+
+
+def entries_of(session: CompletedSession) -> tuple[Entry, ...]:
+    """Return the transcript without blank entries, indexed after they were removed."""
+    actor = _actor_of(session)
+    entries: list[Entry] = []
+    for raw in session.transcript or []:
+        text = str(raw.get("text") or "").strip()
+        if not text:
+            continue
+        entries.append(_entry(len(entries), raw, text, actor, session.completed_at))
+    return tuple(entries)
+
+
+def _entry(
+    index: int,
+    raw: dict[str, Any],
+    text: str,
+    actor: ActorRef | None,
+    completed_at: datetime,
+) -> Entry:
+    at = datetime.fromisoformat(raw["at"]) if raw.get("at") else None
+    moment = min(at, completed_at) if at else None
+    if raw["type"] == EntryType.TOOL_RESULT:
+        return Entry(
+            index=index,
+            type=EntryType.TOOL_RESULT,
+            text=text,
+            tool_name=str(raw.get("toolName") or ""),
+            is_error=bool(raw.get("isError")),
+            at=moment,
+        )
+    role = Role(raw["role"])
+    authority = None
+    if role is Role.USER:
+        authority = Authority(raw.get("authority") or Authority.CONTEXT)
+    speaker = _actor_ref(raw["actor"]) if raw.get("actor") else None
+    return Entry(
+        index=index,
+        type=EntryType.MESSAGE,
+        text=text,
+        role=role,
+        authority=authority,
+        actor=speaker,
+        is_run_actor=speaker is not None and speaker == actor,
+        at=moment,
+    )
+
+
+def _actor_ref(raw: dict[str, Any]) -> ActorRef:
+    return ActorRef(
+        provider=raw["provider"],
+        tenant=raw["tenant"],
+        subject=raw["subject"],
+        is_human=raw.get("is_human", raw.get("kind", "human") == "human"),
+    )
+
+
+def _actor_of(session: CompletedSession) -> ActorRef | None:
+    if session.actor is None:
+        return None
+    identity = session.actor
+    named = [_actor_ref(raw) for raw in session.actors]
+    plain = ActorRef(identity.provider, identity.tenant, identity.subject)
+    same = [one for one in named if _key(one) == _key(plain)]
+    return same[0] if same else plain
+
+
+def _key(actor: ActorRef) -> tuple[str, str, str]:
+    return (actor.provider, actor.tenant, actor.subject)
+
+
+def skip_reason(session: CompletedSession, entries: Sequence[Entry]) -> str:
+    """Return why nothing may be learned from a session; empty when it may (DESIGN 5.1)."""
+    owner = session.actor.user if session.actor else None
+    source = Source(platform=session.source_platform)
+    if not source.may_be_learned_from:
+        return "local_source"
+    if session.memory_mode not in LEARNING_MODES:
+        return "memory_mode"
+    if not conf().extraction_enabled or not session.agent.extract:
+        return "learning_off"
+    if owner is not None and owner.learning_off_at is not None:
+        return "learning_off"
+    if not session.source_key:
+        return "no_stable_key"
+    if not any(_actor_ref(raw).is_human for raw in session.actors):
+        return "system_only"
+    if any(_is_memory_write(entry) for entry in entries):
+        return "memory_tool_used"
+    if not any(entry.role is Role.USER or entry.tool_name for entry in entries):
+        return "no_text"
+    if session.session_only or session.source_visibility == "private":
+        if owner is None or not owner.is_active:
+            return "no_linked_user"
+    elif session.source_visibility == "org" and not access.is_member(
+        owner, session.organization
+    ):
+        return "not_a_member"
+    if owner is not None and _is_cut_off(session, owner):
+        return "forgotten_all"
+    return ""
+
+
+def _is_memory_write(entry: Entry) -> bool:
+    return (
+        entry.type is EntryType.TOOL_RESULT
+        and not entry.is_error
+        and entry.tool_name.removeprefix(TOOL_PREFIX) in WRITE_TOOLS
+    )
+
+
+def _is_cut_off(session: CompletedSession, owner: User) -> bool:
+    """True when the session ended before the person last forgot everything."""
+    cuts = ForgetBatch.objects.filter(
+        user=owner,
+        kind=ForgetBatch.Kind.FORGET_ALL,
+        restored_at__isnull=True,
+        created_at__gte=session.completed_at,
+    )
+    return any(
+        cut.agent_id in (None, session.agent_id) for cut in cuts.only("agent_id")
+    )
+
+
+def process_session(
+    session_id: UUID,
+    *,
+    now: datetime | None = None,
+    extractor: Extractor = extract_by_heuristics,
+) -> CompletedSession:
+    """Learn from one session; a session that is already finished is returned as it is.
+
+    A failure is counted and raised, so that the worker tries again; the last one fails the session
+    with a reason. Raises NotFound for an unknown id.
+    """
+    moment = now or timezone.now()
+    claimed = _claim(session_id, moment)
+    if claimed is None:
+        session = CompletedSession.objects.filter(pk=session_id).first()
+        if session is None:
+            raise NotFound
+        return session
+    try:
+        return _process(claimed, extractor, moment)
+    except Exception as error:
+        if claimed.attempts >= MAX_ATTEMPTS:
+            return fail_session(claimed.pk, reason=_reason(error), now=moment)
+        logger.warning(
+            "session attempt failed: session=%s attempt=%d error=%s",
+            claimed.pk,
+            claimed.attempts,
+            type(error).__name__,
+        )
+        raise
+
+
+def _reason(error: Exception) -> str:
+    return (
+        error.code
+        if isinstance(error, JuniorMemoryError)
+        else type(error).__name__[:64]
+    )
+
+
+def _claim(session_id: UUID, now: datetime) -> CompletedSession | None:
+    with transaction.atomic():
+        session = (
+            CompletedSession.objects.select_for_update(of=("self",))
+            .filter(pk=session_id)
+            .exclude(state__in=FINAL)
+            .first()
+        )
+        if session is None:
+            return None
+        session.state = SessionState.PROCESSING
+        session.attempts += 1
+        session.first_attempt_at = session.first_attempt_at or now
+        session.save(update_fields=["state", "attempts", "first_attempt_at"])
+    return session
+
+
+def _process(
+    session: CompletedSession, extractor: Extractor, now: datetime
+) -> CompletedSession:
+    entries = entries_of(session)
+    reason = skip_reason(session, entries)
+    if reason:
+        return _finish_locked(session, SessionState.SKIPPED, reason=reason, now=now)
+    candidates = _extract_once(session, entries, extractor)
+    actor = _actor_of(session)
+    run = Run(
+        has_linked_user=bool(session.actor and session.actor.user),
+        actor=actor,
+        actors=tuple(_actor_ref(raw) for raw in session.actors),
+        entries=entries,
+        echoed=echoes(entries, _recalled_texts(session)),
+    )
+    routed = route(candidates, run)
+    with transaction.atomic():
+        owner = session.actor.user if session.actor else None
+        lock([owner_lock(owner.pk if owner else None), *_teller_locks(routed)])
+        fresh = CompletedSession.objects.select_for_update(of=("self",)).get(
+            pk=session.pk
+        )
+        if fresh.state in FINAL:
+            return fresh
+        # Once more inside: the person may have turned learning off or forgotten everything.
+        reason = skip_reason(fresh, entries)
+        if reason:
+            return _finish(fresh, SessionState.SKIPPED, reason=reason, now=now)
+        captured = store_candidates(fresh, routed, proposed=len(candidates), now=now)
+        _record_captured(fresh, captured, owner, now)
+        return _finish(fresh, SessionState.PROCESSED, owner=owner, now=now)
+
+
+def _teller_locks(routed: Sequence[Any]) -> list[str]:
+    """Name the locks of everyone whose words are about to be stored as theirs."""
+    tellers = {one.teller for one in routed if one.teller is not None}
+    users = [identity.user_id for t in tellers if (identity := people.find_identity(t))]
+    return [owner_lock(user) for user in users]
+
+
+def _extract_once(
+    session: CompletedSession, entries: Sequence[Entry], extractor: Extractor
+) -> tuple[Candidate, ...]:
+    """Return the cached extraction of an earlier attempt, or extract and cache."""
+    cache = session.extraction_cache
+    if cache is not None and cache.get("version") == EXTRACTION_VERSION:
+        return tuple(
+            Candidate(
+                kind=raw["kind"],
+                content=raw["content"],
+                evidence=tuple(raw["evidence"]),
+                expires_at=datetime.fromisoformat(raw["expires_at"])
+                if raw["expires_at"]
+                else None,
+            )
+            for raw in cache["candidates"]
+        )
+    candidates = extractor(entries)
+    session.extraction_cache = {
+        "version": EXTRACTION_VERSION,
+        "candidates": [
+            {
+                "kind": one.kind,
+                "content": one.content,
+                "evidence": list(one.evidence),
+                "expires_at": one.expires_at.isoformat() if one.expires_at else None,
+            }
+            for one in candidates
+        ],
+    }
+    CompletedSession.objects.filter(pk=session.pk).exclude(state__in=FINAL).update(
+        extraction_cache=session.extraction_cache
+    )
+    return candidates
+
+
+def _recalled_texts(session: CompletedSession) -> list[str]:
+    """Return what recall put into this conversation's prompts."""
+    uses = MemoryUse.objects.filter(
+        event__agent=session.agent, event__conversation_id=session.conversation_id
+    )
+    ids = uses.order_by("-used_at").values_list("memory_id", flat=True)[:200]
+    return list(
+        Memory.objects.unpurged()
+        .filter(pk__in=list(ids))
+        .values_list("content", flat=True)
+    )
+
+
+def _record_captured(
+    session: CompletedSession, captured: Capture, owner: User | None, now: datetime
+) -> None:
+    calls = list(ModelCall.objects.filter(session=session, event__isnull=True))
+    split: dict[str, str] = {}
+    for operation in sorted({call.operation for call in calls}):
+        cost = events.sum_costs([c.cost_usd for c in calls if c.operation == operation])
+        split[operation] = "unknown" if cost is None else str(cost)
+    events.record_event(
+        events.MEMORIES_CAPTURED,
+        captured.payload(split),
+        conversation_id=session.conversation_id,
+        agent=session.agent,
+        owner=owner,
+        session=session,
+        calls=calls,
+        once_key=f"captured:{session.pk}",
+        now=now,
+    )
+
+
+def _finish(
+    session: CompletedSession,
+    state: SessionState,
+    *,
+    now: datetime,
+    reason: str = "",
+    owner: User | None = None,
+) -> CompletedSession:
+    """Set the final state and erase what was said."""
+    session.state, session.reason, session.finished_at = state, reason, now
+    session.transcript = session.extraction_cache = None
+    session.erased_at = now
+    session.owner = owner or session.owner
+    session.save(
+        update_fields=[
+            "state",
+            "reason",
+            "finished_at",
+            "transcript",
+            "extraction_cache",
+            "erased_at",
+            "owner",
+        ]
+    )
+    return session
+
+
+def _finish_locked(
+    session: CompletedSession, state: SessionState, *, reason: str, now: datetime
+) -> CompletedSession:
+    with transaction.atomic():
+        fresh = CompletedSession.objects.select_for_update(of=("self",)).get(
+            pk=session.pk
+        )
+        return (
+            fresh
+            if fresh.state in FINAL
+            else _finish(fresh, state, reason=reason, now=now)
+        )
+
+
+def fail_session(
+    session_id: UUID, *, reason: str, now: datetime | None = None
+) -> CompletedSession:
+    """Give a session up with a reason; its transcript stays a week for a retry."""
+    moment = now or timezone.now()
+    with transaction.atomic():
+        session = CompletedSession.objects.select_for_update(of=("self",)).get(
+            pk=session_id
+        )
+        if session.state in FINAL:
+            return session
+        session.state, session.reason, session.finished_at = (
+            SessionState.FAILED,
+            reason,
+            moment,
+        )
+        session.save(update_fields=["state", "reason", "finished_at"])
+        events.record_event(
+            events.MEMORIES_CAPTURE_FAILED,
+            events.CaptureFailed(reason=reason, attempts=max(session.attempts, 1)),
+            conversation_id=session.conversation_id,
+            agent=session.agent,
+            owner=session.owner,
+            session=session,
+            once_key=f"failed:{session.pk}:{session.attempts}",
+            now=moment,
+        )
+    logger.error("session failed: session=%s reason=%s", session_id, reason)
+    return session
+
+
+def retry_session(session: CompletedSession) -> CompletedSession:
+    """Queue a failed session again. Raises Conflict `transcript_gone` when its text is erased."""
+    with transaction.atomic():
+        row = CompletedSession.objects.select_for_update(of=("self",)).get(
+            pk=session.pk
+        )
+        if row.state != SessionState.FAILED:
+            return row
+        if row.transcript is None:
+            raise Conflict(
+                "The transcript is erased; hand it in again.", code="transcript_gone"
+            )
+        row.state, row.reason, row.attempts = SessionState.QUEUED, "", 0
+        row.finished_at = row.first_attempt_at = None
+        row.save(
+            update_fields=[
+                "state",
+                "reason",
+                "attempts",
+                "finished_at",
+                "first_attempt_at",
+            ]
+        )
+        queue.enqueue_session(row.pk, lock=row.lock_key)
+    return row
+
+
+def erase_old_transcripts(*, now: datetime | None = None) -> int:
+    """Erase the text of sessions that failed a week ago or waited a month; returns how many."""
+    moment = now or timezone.now()
+    failed = CompletedSession.objects.filter(
+        state=SessionState.FAILED,
+        transcript__isnull=False,
+        finished_at__lte=moment - timedelta(days=conf().failed_transcript_days),
+    )
+    erased = failed.update(transcript=None, extraction_cache=None, erased_at=moment)
+    waiting = CompletedSession.objects.filter(
+        state__in=[SessionState.QUEUED, SessionState.PROCESSING],
+        created_at__lte=moment - timedelta(days=conf().queued_transcript_days),
+    )
+    for session_id in list(waiting.values_list("pk", flat=True)[:1000]):
+        fail_session(session_id, reason="expired", now=moment)
+        erased += CompletedSession.objects.filter(pk=session_id).update(
+            transcript=None, extraction_cache=None, erased_at=moment
+        )
+    return erased

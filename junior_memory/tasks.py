@@ -1,0 +1,73 @@
+"""The worker's entry points. Domain functions do the work; this names, schedules and retries it."""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime
+from uuid import UUID
+
+from django.db import close_old_connections
+from django.utils import timezone
+from procrastinate import JobContext
+from procrastinate.contrib.django import app
+
+from junior_memory import forgetting, people, queue, sessions
+from junior_memory.errors import NotFound
+
+logger = logging.getLogger(__name__)
+
+STALLED_SECONDS = 30
+"""Without a heartbeat for this long a worker counts as dead (procrastinate's own default)."""
+
+
+@app.task(name=queue.PROCESS_SESSION, queue=queue.QUEUE, retry=queue.RETRY)
+def process_session(session_id: str) -> None:
+    """Learn from one completed session."""
+    close_old_connections()
+    try:
+        sessions.process_session(UUID(session_id))
+    except NotFound:
+        logger.warning("session is gone: session=%s", session_id)
+    finally:
+        close_old_connections()
+
+
+@app.periodic(cron="* * * * *")
+@app.task(
+    name="keep_house", queue=queue.QUEUE, queueing_lock="keep_house", pass_context=False
+)
+def keep_house(timestamp: int) -> None:
+    """Every minute: archive what has expired, erase what is due, decline what nobody decided."""
+    close_old_connections()
+    now = max(timezone.now(), datetime.fromtimestamp(timestamp, tz=UTC))
+    forgetting.expire_due(now=now)
+    forgetting.purge_due(now=now)
+    forgetting.decline_stale_held(now=now)
+    sessions.erase_old_transcripts(now=now)
+    people.clear_rates(now=now)
+    close_old_connections()
+
+
+@app.periodic(cron="* * * * *")
+@app.task(
+    name="recover_stalled",
+    queue=queue.QUEUE,
+    queueing_lock="recover_stalled",
+    pass_context=True,
+)
+async def recover_stalled(context: JobContext, timestamp: int) -> None:
+    """Every minute: give the jobs of dead workers to living ones."""
+    await retry_stalled(context.app)
+
+
+async def retry_stalled(worker_app: object) -> int:
+    """Queue again what a dead worker held; returns how many jobs."""
+    manager = getattr(worker_app, "job_manager")  # noqa: B009
+    stalled = list(
+        await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS)
+    )
+    for job in stalled:
+        await manager.retry_job(job)
+    if stalled:
+        logger.warning("recovered jobs of a dead worker: count=%d", len(stalled))
+    return len(stalled)

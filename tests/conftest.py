@@ -1,0 +1,51 @@
+"""Fixtures for every test: real PostgreSQL, no network, a clock of one's own."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from tests.cast import Cast, make_cast
+
+LOOPBACK = {"127.0.0.1", "::1", "localhost", None, ""}
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings() -> None:
+    """Give every run a database of its own, so that two runs never meet."""
+    database = settings.DATABASES["default"]
+    database.setdefault("TEST", {})["NAME"] = f"test_junior_memory_{os.getpid()}"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_network() -> Iterator[None]:
+    """Refuse connections to anywhere but this machine."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX and address[0] not in LOOPBACK:
+            raise AssertionError("a test reached for the network")
+        connect(self, address)
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(socket.socket, "connect", guarded)
+    yield
+    patch.undo()
+
+
+@pytest.fixture
+def now() -> datetime:
+    """Return one fixed moment; pass it wherever a clock is an argument."""
+    return datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def cast(db: None) -> Cast:
+    """Return the people of the tests; see `cast.py`."""
+    return make_cast()
