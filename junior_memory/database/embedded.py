@@ -96,7 +96,7 @@ def use_server(directory: Path, *, options: Mapping[str, str] | None = None) -> 
     any thread and process. Raises EmbeddedServerError within about a minute.
     """
     directory = directory.absolute()
-    with _guard:
+    with _guard, _as_server_error(directory):
         deadline = time.monotonic() + START_TIMEOUT_SECONDS
         if directory not in _used:
             _prepare_directory(directory)
@@ -137,19 +137,30 @@ def release_server(directory: Path) -> None:
         # Closed, not unlocked: a parent or child may share the lock through a fork.
         os.close(lock)
         deadline = time.monotonic() + STOP_TIMEOUT_SECONDS
-        while _is_running(directory) and not _has_users(directory):
-            if time.monotonic() > deadline:
-                return
-            time.sleep(POLL_SECONDS)
+        # A directory removed while it was in use is no reason to end with an error.
+        with contextlib.suppress(OSError):
+            while _is_running(directory) and not _has_users(directory):
+                if time.monotonic() > deadline:
+                    return
+                time.sleep(POLL_SECONDS)
+
+
+@contextlib.contextmanager
+def _as_server_error(directory: Path) -> Iterator[None]:
+    """Say what the operating system refused, and what helps."""
+    try:
+        yield
+    except OSError as error:
+        raise EmbeddedServerError(
+            f"The embedded PostgreSQL cannot use {directory} ({error.strerror}: {error.filename}). "
+            "Run as the owner of that folder, or set DATABASE_URL to a server of your own."
+        ) from error
 
 
 def _prepare_directory(directory: Path) -> None:
-    try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for name in ("start.lock", "users.lock", "server.lock"):
-            os.close(os.open(directory / name, os.O_RDWR | os.O_CREAT, 0o600))
-    except OSError as error:
-        raise EmbeddedServerError(f"{error.strerror}: {error.filename}") from error
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name in ("start.lock", "users.lock", "server.lock"):
+        os.close(os.open(directory / name, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 def _lock_as_user(directory: Path, *, deadline: float) -> int:
@@ -341,11 +352,11 @@ def _socket_directory(directory: Path, *, account: tuple[int, int] | None) -> st
     uid = account[0] if account else os.geteuid()
     with contextlib.suppress(FileNotFoundError):
         known = Path(record.read_text(encoding="utf-8"))
-        with contextlib.suppress(FileExistsError, FileNotFoundError):
+        with contextlib.suppress(OSError):
             known.mkdir(mode=0o700)
             if account:
                 os.chown(known, *account)
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):
             found = known.lstat()
             if stat.S_ISDIR(found.st_mode) and found.st_uid == uid and not found.st_mode & 0o077:
                 return str(known)
@@ -354,8 +365,12 @@ def _socket_directory(directory: Path, *, account: tuple[int, int] | None) -> st
         base = Path("/tmp")  # noqa: S108 - the folder inside is new, ours and closed to others
     chosen = base / f"jm-{secrets.token_hex(6)}"
     chosen.mkdir(mode=0o700)
-    if account:
-        os.chown(chosen, *account)
+    try:
+        if account:
+            os.chown(chosen, *account)
+    except OSError:
+        chosen.rmdir()
+        raise
     record.write_text(str(chosen), encoding="utf-8")
     return str(chosen)
 

@@ -222,7 +222,7 @@ def test_server_that_cannot_start_is_an_operational_error(
     (tmp_path / "p").write_text("a file where the folder belongs")
     with (
         django_db_blocker.unblock(),
-        pytest.raises(OperationalError, match="exists"),
+        pytest.raises(OperationalError, match="set DATABASE_URL"),
     ):
         connect(tmp_path / "p").ensure_connection()
 
