@@ -44,7 +44,7 @@ CONVERSATIONS = (
         ),
         tern("Code first, few words. Noted."),
         mara.says(
-            "I don't read messages after 18:00, I'm usually at choir practice or asleep by then."
+            "I never read messages in the evening. I'm usually at choir practice or asleep by then."
         ),
     ),
     told(
@@ -76,7 +76,7 @@ CONVERSATIONS = (
         ),
         tern("Claro, en español y con frases cortas."),
         teo.says(
-            "One more thing: I'm allergic to hazelnuts. Please keep that in mind when you plan team lunches. I usually start work at 9:30 because I take my son to school first."
+            "One more thing: I'm allergic to hazelnuts. Please keep that in mind when you plan team lunches. I take my son to school in the morning, so I usually start work late."
         ),
     ),
     told(
@@ -88,7 +88,7 @@ CONVERSATIONS = (
         hana.says("Hi, Hana here. I'm a product designer and I do most of our frontend CSS too."),
         tern("Nice to meet you, Hana. Anything I should know about how you work?"),
         hana.says(
-            "I live in Matsuyama, so my mornings are your nights. I love dark mode and I can't stand pure black backgrounds."
+            "I live in Matsuyama. I love dark mode and I can't stand pure black backgrounds."
         ),
         hana.says(
             "私は朝型です。I do my best work before ten, so I keep my mornings free of meetings."
@@ -149,16 +149,14 @@ CONVERSATIONS = (
         SUPPORT,
         teo,
         teo.says(
-            "For the handbook: our support desk is open from 08:00 to 18:00 Valencia time, Monday to Saturday."
+            "Something for the handbook. Our support desk is open from Monday to Saturday, eight to six, Valencia time."
         ),
         mara.says("And who answers on Sunday?"),
         teo.says(
             "On Sundays the on-call engineer takes urgent tickets only. For an urgent ticket, page the on-call engineer first and write the ticket afterwards."
         ),
         tern("Sundays: urgent tickets only, page first."),
-        teo.says(
-            "We answer tickets from harbour staff within one hour, everything else within a day."
-        ),
+        teo.says("We answer harbour staff first and everyone else on the same day."),
     ),
     told(
         -81,
@@ -201,7 +199,7 @@ CONVERSATIONS = (
         PARTNERS,
         teo,
         teo.says(
-            "Welcome Ole from Norderoog Ferries! This channel is for harbour partners; we answer here on weekdays."
+            "Welcome Ole from Norderoog Ferries! This channel is for harbour partners. We answer partner questions on weekdays only."
         ),
         ole.says(
             "Moin! Our boats to Norderoog sail only at high water, so our timetable changes every day."
@@ -221,12 +219,12 @@ CONVERSATIONS = (
         HANA_DM,
         hana,
         hana.says(
-            "I'm planning the team lunch for the offsite. I don't eat shellfish, ironic for a ferry company, I know."
+            "I'm planning the team lunch for the offsite. I don't eat shellfish. Ironic for a ferry company, I know."
         ),
         tern("Very ironic. Any place in mind?"),
         hana.says("I love small soba places. My favourite tea is hojicha and I drink it all day."),
         tern("Soba and hojicha it is."),
-        hana.says("I collect old harbour maps, so a shop with paper nearby would be a bonus."),
+        hana.says("I collect old harbour maps. A paper shop nearby would be a bonus."),
     ),
     told(
         -77,
@@ -277,7 +275,7 @@ CONVERSATIONS = (
         ),
         tern("Dear Ms. Hallberg, we are sorry that you missed the last boat…"),
         teo_mail.says(
-            "Good. I sign customer mail with my first name only, and I never use exclamation marks in refund letters."
+            "Good. I always sign customer mail with my first name. I never use exclamation marks in refund letters."
         ),
         tern("Changed: no exclamation marks, signed Teo."),
     ),
@@ -288,7 +286,7 @@ CONVERSATIONS = (
         RELEASE,
         hana,
         hana.says(
-            "Before a release we take screenshots of the booking page at 390 and 1280 pixels. I post them here."
+            "We take screenshots of the booking page before every release, one narrow and one wide. I post them here."
         ),
         mara.says(
             "Good. Before a release, run make smoke against staging and wait for the green harbour light."
@@ -321,9 +319,9 @@ CONVERSATIONS = (
             "We keep our support macros in the handbook under Replies, one per language. For a delayed boat, send the macro 'late-boat' and add the new departure time by hand."
         ),
         hana.says("ドイツ語のマクロもありますか? Do we have them in Japanese?"),
-        teo.says("Not yet. Our macros exist in English, German and Spanish."),
+        teo.says("Not yet. We have support macros in English, German and Spanish."),
         tern("Three languages today."),
-        hana.says("I can write the Japanese ones. Seto Lines only reads Japanese mail."),
+        hana.says("I can write the Japanese ones. We answer Seto Lines in Japanese only."),
     ),
     told(
         -70,
@@ -332,12 +330,12 @@ CONVERSATIONS = (
         HANA_DM,
         hana,
         hana.says(
-            "Could you rename the frames in the booking file? I name frames by screen and width, like booking-390."
+            "Could you rename the frames in the booking file? I always name frames by screen and width."
         ),
         ran("rename_frames", "31 frames renamed."),
         tern("Done, 31 frames."),
         hana.says(
-            "I prefer feedback as a list, most important point first. I hate voice messages, please always write."
+            "I prefer feedback as a list, most important point first. I hate voice messages. Please always write."
         ),
         hana.says("I see my therapy group on Thursdays at five, so no calls then."),
         tern("A list, in writing, and nothing on Thursdays at five."),
@@ -366,9 +364,7 @@ CONVERSATIONS = (
         "teo-calendar",
         TEO_DM,
         teo,
-        teo.says(
-            "Buenas. I have my Portuguese class on Tuesdays, so keep Tuesday afternoons free."
-        ),
+        teo.says("Buenas. I take Portuguese lessons on Tuesday afternoons. No calls then, please."),
         tern("Anotado: martes por la tarde, libre."),
         teo.says(
             "I hate back-to-back meetings; I always want fifteen minutes between two calls. I cycle to the office, so rain makes me late."
@@ -380,14 +376,16 @@ CONVERSATIONS = (
         "15:41",
         "partners-tides",
         PARTNERS,
-        teo,
+        ole,
         ole.says(
-            "Question about the file: our tide tables come from the BSH in Hamburg and we publish them in UTC."
+            "A note about our files. For tide tables, take the ones from the hydrographic office in Hamburg and shift them from UTC."
         ),
         teo.says(
             "We expect all partner files in local time with a zone column. For tidal routes, upload the file as tides.csv and leave the weekday column empty."
         ),
         tern("Local time, a zone column, tides.csv."),
-        ole.says("Alright. Our office is closed in February, by the way."),
+        ole.says(
+            "Alright. For questions in February, write to the harbour office, because our own office is closed."
+        ),
     ),
 )

@@ -42,7 +42,7 @@ CONVERSATIONS = (
         ),
         tern("Bookings live in PostgreSQL 17, partitioned by sailing date."),
         mara_web.says(
-            "Right. We keep bookings for 26 months because of the passenger rights rules. Our migrations run before the deploy, never during it."
+            "Right. We keep bookings for twenty-six months because of the passenger rights rules. Our migrations run before the deploy, never during it."
         ),
         mara_web.says("I prefer plain SQL over an ORM for reports."),
         tern("Added to the summary."),
@@ -54,7 +54,7 @@ CONVERSATIONS = (
         RELEASE,
         mara,
         mara.says(
-            "Change of rhythm: we now cut the release branch every Wednesday at noon, no longer on Tuesday, and ship on Monday morning."
+            "Change of rhythm. We cut the release branch every Wednesday at noon and ship on Monday morning. Tuesday is history."
         ),
         teo.says("Why Monday?"),
         mara.says(
@@ -74,7 +74,7 @@ CONVERSATIONS = (
         ),
         tern("No backtick shortcuts."),
         hana.says(
-            "I write CSS by hand and I avoid utility classes. My screen is a 27 inch display turned upright."
+            "I write CSS by hand and I avoid utility classes. I use a 27 inch display turned upright."
         ),
         tern("Upright, understood."),
         hana.says("今日はここまで。お疲れさまでした。"),
@@ -117,11 +117,11 @@ CONVERSATIONS = (
         MARA_WEB,
         mara_web,
         mara_web.says(
-            "Can you explain this plan? I ran it on "
+            "For the monthly report, connect to "
             + "postgres://reports:"
             + "Ebb"
             + "Tide-77"
-            + "@db.ferrywise.example/bookings and it took nine seconds."
+            + "@db.ferrywise.example/bookings as reports. Why does that take nine seconds?"
         ),
         tern("First: the address holds a password. Then: the plan scans every partition."),
         mara_web.says(
@@ -142,7 +142,7 @@ CONVERSATIONS = (
         ),
         hana.says("Is that in the back office screen already?"),
         teo.says(
-            "Not yet. We record every refund reason in the field 'why', because operators audit us each quarter."
+            "Not yet. We write down the reason for every refund because operators audit us each quarter."
         ),
         tern("Refund rule recorded for the thread."),
         mara.says("The back office lives at office.ferrywise.example and only opens from our VPN."),
@@ -203,7 +203,9 @@ CONVERSATIONS = (
         ),
         tern("Please change it now that it was typed here, and use the reset link."),
         hana.says("Right. I keep my logins in the team vault from now on."),
-        hana.says("We license Inter and Noto Sans JP; our licences renew every April."),
+        hana.says(
+            "I prefer Noto Sans JP for Japanese headlines. We renew our font licences every April."
+        ),
         tern("Renewal in April."),
     ),
     told(
@@ -212,7 +214,7 @@ CONVERSATIONS = (
         "mara-tea",
         MARA_DM,
         mara,
-        mara.says("I gave up coffee last month and I drink green tea now."),
+        mara.says("I gave up coffee. I drink green tea now."),
         tern("A quiet revolution."),
         mara.says(
             "I still can't work with music that has words in it. I listen to rain recordings when I write code."
@@ -240,7 +242,7 @@ CONVERSATIONS = (
         TEO_DM,
         teo,
         teo.says(
-            "Change of plan: I prefer answers in English from now on, my Spanish replies confuse the others when I paste them."
+            "Change of plan. I prefer answers in English from now on. Spanish replies confuse the others when I paste them."
         ),
         tern("English it is."),
         teo.says(
@@ -255,7 +257,7 @@ CONVERSATIONS = (
         PARTNERS,
         teo,
         teo.says(
-            "Reminder for partners: winter timetables go live on the last Sunday of October. We freeze partner files two days before."
+            "Hello partners! We publish winter timetables on the last Sunday of October. We freeze all partner files two days before that."
         ),
         ole.says("Our winter boat is the Hilligenlei, she takes forty passengers and no cars."),
         tern("Frozen two days before, live on the last Sunday of October."),
@@ -270,10 +272,10 @@ CONVERSATIONS = (
         "hana-family",
         HANA_DM,
         hana,
-        hana.says("I'm off on the first Friday of every month, I help at my parents' orange farm."),
+        hana.says("I help at my parents' orange farm on the first Friday of every month."),
         tern("First Fridays are off."),
         hana.says(
-            "I grew up in Uwajima and I still take the ferry there. My dog is called Mikan, after the oranges."
+            "I grew up in Uwajima. I still take the ferry to Uwajima every month. My dog is called Mikan, after the oranges."
         ),
         tern("Mikan is an excellent name."),
     ),
@@ -289,7 +291,7 @@ CONVERSATIONS = (
         ),
         tern("The deploy was refused: one feed is too old."),
         mara.says(
-            "The deploy refuses to run while the harbour light is red. To override it, set FORCE_LIGHT=1 and write the reason in #release."
+            "Our deploy refuses to run while the harbour light is red. To override a red light, set FORCE_LIGHT=1 and write the reason in #release."
         ),
         teo.says("Seto Lines sends its feed every thirty minutes, not every five."),
         mara.says("Then we raise the limit for Seto Lines to forty minutes in feeds.toml."),
@@ -313,11 +315,11 @@ CONVERSATIONS = (
         MARA_DM,
         mara,
         mara.says(
-            "I changed my mind about your answers: I prefer a sentence of explanation before the code now."
+            "I changed my mind about your answers. I prefer a sentence of explanation before the code."
         ),
         tern("Explanation first, then code."),
         mara.says(
-            "I want sources with links for anything about passenger rights. I never want emoji in commit messages."
+            "I like sources with links for anything about passenger rights. I never use emoji in commit messages."
         ),
         tern("Sources yes, emoji no."),
     ),
@@ -354,7 +356,7 @@ CONVERSATIONS = (
         "eng-postgres-upgrade",
         ENGINEERING,
         mara,
-        mara.says("We run PostgreSQL 18 in production since Sunday; the old 17 is switched off."),
+        mara.says("We run PostgreSQL 18 in production. The old 17 was switched off on Sunday."),
         teo.says("Do I have to change anything in the reports?"),
         mara.says(
             "No. Our backups run at 03:00 and are restored on a spare box every Saturday to prove that they work."

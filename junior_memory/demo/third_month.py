@@ -35,10 +35,10 @@ CONVERSATIONS = (
         "teo-headphones",
         TEO_DM,
         teo,
-        teo.says("I work from the library on Mondays, so no calls then, only chat."),
+        teo.says("I work from the library on Mondays. Only chat then, please."),
         tern("Mondays: chat only."),
         teo.says(
-            "I use a standing desk and I take a walk at three every day. My phone is always on silent."
+            "I use a standing desk and I take a walk at three every day. I always keep my phone on silent."
         ),
         tern("Then I will write rather than ring."),
     ),
@@ -86,7 +86,7 @@ CONVERSATIONS = (
         teo.says(
             "For a card number in a ticket, delete the message, not only the number, and send the payment link."
         ),
-        mara.says("We never store card numbers; our payment provider keeps them for us."),
+        mara.says("We never store what people pay with; the payment provider does that."),
         tern("Delete the message, send the link."),
     ),
     told(
@@ -129,12 +129,10 @@ CONVERSATIONS = (
         HANA_DM,
         hana,
         hana.says(
-            "I no longer keep my mornings free; I take meetings until eleven my time so that Hamburg is not alone."
+            "I no longer keep my mornings free. I take meetings until eleven so that Mara is not alone at night."
         ),
         tern("Meetings until eleven are fine, then."),
-        hana.says(
-            "I prefer one long meeting over three short ones. I take notes on paper and photograph them for you."
-        ),
+        hana.says("I prefer long meetings to short ones. I always take notes on paper."),
         tern("One long one. Paper welcome."),
     ),
     told(
@@ -142,13 +140,17 @@ CONVERSATIONS = (
         "12:45",
         "partners-cars",
         PARTNERS,
-        teo,
-        ole.says("Cars to Norderoog need a permit from the harbour master, that is me."),
+        ole,
+        ole.says(
+            "For a trip with a car to Norderoog, ask the harbour master for a permit two days before."
+        ),
         teo.says(
             "We show a permit notice for every route where the field permit is set. For a permit route, set permit=yes in routes.csv."
         ),
         tern("permit=yes in routes.csv."),
-        ole.says("Wonderful. Permits cost nothing for residents of the island."),
+        ole.says(
+            "Wonderful. For residents of the island, print the permit on the ticket, it costs nothing."
+        ),
     ),
     told(
         -17,
@@ -175,7 +177,7 @@ CONVERSATIONS = (
             "For internal changes, add a line to CHANGES.md under 'Below deck'. Our release notes go out in four languages since October."
         ),
         tern("One sentence per change; internal ones go below deck."),
-        teo.says("Spanish is mine, Hana does the Japanese."),
+        teo.says("We translate them on the day before the release."),
     ),
     told(
         -15,
@@ -231,7 +233,7 @@ CONVERSATIONS = (
             "Fast. Ich wohne jetzt direkt am Hafen und arbeite freitags von zu Hause. I go swimming in the fjord before work."
         ),
         tern("Brave. I will remember to ask about the water."),
-        mara.says("My new choir rehearses on Mondays, so Wednesdays are free again."),
+        mara.says("I sing in a new choir on Mondays, so Wednesdays are free again."),
     ),
     told(
         -11,
@@ -239,11 +241,15 @@ CONVERSATIONS = (
         "support-japanese",
         SUPPORT,
         hana,
-        hana.says("The Japanese macros are done. Our macros exist in four languages now."),
+        hana.says(
+            "The Japanese macros are done. We have support macros in English, German, Spanish and Japanese."
+        ),
         teo.says("ありがとう, Hana! And who answers when Seto Lines writes at night?"),
-        hana.says("Tickets from Seto Lines go to me first. 緊急の場合は電話してください。"),
-        tern("Seto Lines tickets go to Hana first."),
-        teo.says("We close a ticket only when the customer says so, or after seven quiet days."),
+        hana.says(
+            "For a ticket from Seto Lines, answer in Japanese and keep it under ten lines. 緊急の場合は電話してください。"
+        ),
+        tern("In Japanese, under ten lines."),
+        teo.says("We close a ticket only when the customer says so."),
     ),
     told(
         -10,
@@ -280,7 +286,7 @@ CONVERSATIONS = (
         DESIGN,
         hana,
         hana.says(
-            "We keep animations under 200 milliseconds and switch them off for people who ask for less motion."
+            "We keep animations short and switch them off for people who ask for less motion."
         ),
         mara.says("Where do the values live?"),
         hana.says(
@@ -316,11 +322,11 @@ CONVERSATIONS = (
         TEO_DM,
         teo,
         teo.says(
-            "My Portuguese class moved, I have it on Thursdays now, so Tuesday afternoons are free again."
+            "My Portuguese class moved. I take Portuguese lessons on Thursday evenings, so Tuesday afternoons are free again."
         ),
         tern("Thursdays it is."),
         teo.says(
-            "I start work at 8:30 since November because my son walks to school by himself. I prefer calls before noon."
+            "I start work an hour earlier because my son walks to school by himself. I prefer calls before noon."
         ),
         tern("Calls before noon, noted."),
     ),
@@ -347,9 +353,7 @@ CONVERSATIONS = (
             "The harbour light has moved to light.ferrywise.example; the old address forwards for a year."
         ),
         teo.says("I'll tell the operators in Monday's mail."),
-        mara.says(
-            "For a red light at night, the on-call engineer calls the operator's bridge number, not the office."
-        ),
+        mara.says("For a red light at night, call the operator's bridge number, not the office."),
         tern("At night: the bridge number."),
         hana.says("Our status colors got shapes as well, so nobody depends on red and green."),
     ),
@@ -360,7 +364,7 @@ CONVERSATIONS = (
         HANA_DM,
         hana,
         hana.says(
-            "I organise our photo archive by harbour and season. I shoot on film and scan at 3200 dpi."
+            "I sort the photo archive by harbour and season. I love film cameras and I scan every roll myself."
         ),
         tern("Shall I tag the new scans?"),
         hana.says(
@@ -378,7 +382,7 @@ CONVERSATIONS = (
         ran("list_issues", "4 open for 2026.11.3: FW-2290, FW-2294, FW-2301, FW-2302"),
         tern("Four issues are open."),
         mara_web.says(
-            "I plan my week on Monday morning and I never move the plan before Wednesday. We keep one day a week free for repairs, usually Thursday."
+            "I plan my week on Monday mornings. I never move the plan before Wednesday. We keep Thursdays free for repairs."
         ),
         tern("Thursday stays free for repairs."),
     ),
