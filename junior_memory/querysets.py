@@ -45,18 +45,12 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         own = Q(owner=viewer.user)
         orgs = Q(visibility="org", org__in=_present_organizations(viewer.user))
         if viewer.agent is None:
-            return self.filter(
-                rule | own & Q(visibility__in=["private", "session"]) | orgs
-            )
+            return self.filter(rule | own & Q(visibility__in=["private", "session"]) | orgs)
         here = Q(agent=viewer.agent)
         if viewer.admits("user"):
             rule |= own & here & Q(visibility="private") & _admitted_kinds(viewer)
         if viewer.admits("session") and viewer.conversation_id:
-            rule |= (
-                own
-                & here
-                & Q(visibility="session", conversation_id=viewer.conversation_id)
-            )
+            rule |= own & here & Q(visibility="session", conversation_id=viewer.conversation_id)
         if viewer.admits("org") and viewer.org is not None:
             rule |= orgs & here & Q(org=viewer.org)
         return self.filter(rule)
@@ -93,6 +87,11 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
     def held_by(self, user: User) -> Self:
         """Everything that belongs to or was written by one person, in any state: for erasing."""
         return self.filter(owner=user)
+
+    def concerning(self, user: User) -> Self:
+        """Everything held about one person, in any state: theirs, written by or about them."""
+        about = Q(subject_type="user", subject_key=str(user.pk))
+        return self.filter(Q(owner=user) | about)
 
     def decidable_by(self, viewer: Viewer) -> Self:
         """Held rows that wait for this viewer: their own; for staff the public ones too."""
@@ -166,9 +165,7 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
 
     def to_purge(self, now: datetime) -> Self:
         """Forgotten rows whose undo window is over."""
-        return self.filter(
-            purge_at__lte=now, purged_at__isnull=True, archived_at__isnull=False
-        )
+        return self.filter(purge_at__lte=now, purged_at__isnull=True, archived_at__isnull=False)
 
     def to_expire(self, now: datetime) -> Self:
         """Rows whose date has passed and that the periodic job has not archived yet."""

@@ -1,0 +1,317 @@
+"""Taking everything held about a person out, and putting memories in.
+
+Newline-delimited JSON: a header, one line for each thing, a closing line with count and checksum.
+The checksum detects damage and proves no origin.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from junior_memory import people
+from junior_memory.access import Viewer
+from junior_memory.audit import Doer, record_audit
+from junior_memory.errors import InvalidInput, JuniorMemoryError
+from junior_memory.memories import NewMemory, Outcome, create_memory
+from junior_memory.models import (
+    Agent,
+    ApiToken,
+    AuditEntry,
+    CompletedSession,
+    ConversationEvent,
+    ErasureReceipt,
+    Identity,
+    Memory,
+    MemoryKind,
+    Origin,
+    SourcePlatform,
+    SubjectType,
+    Tombstone,
+    User,
+    Visibility,
+)
+from junior_memory.text import check_name
+
+FORMAT = "junior-memory-export"
+VERSION = 1
+MAX_IMPORT_BYTES = 50 * 1024 * 1024
+MAX_REFUSALS = 1000
+CHUNK = 500
+
+
+def state_of(memory: Memory, now: datetime) -> str:
+    """Name the state a memory is in, as lists and exports call it."""
+    if memory.archived_at is not None:
+        if memory.archive_reason == "expired":
+            return "expired"
+        return "superseded" if memory.superseded_at is not None else "forgotten"
+    if memory.superseded_at is not None:
+        return "superseded"
+    if memory.expires_at is not None and memory.expires_at <= now:
+        return "expired"
+    return "held" if memory.held_at is not None else "active"
+
+
+def export_lines(user: User, *, doer: Doer, now: datetime | None = None) -> Iterator[str]:
+    """Yield everything held about a person, a line at a time; the read is audited."""
+    moment = now or timezone.now()
+    record_audit("exported", doer, now=moment, person_id=user.pk)
+    digest, count = hashlib.sha256(), 0
+    for record in _records(user, moment):
+        line = json.dumps(record, ensure_ascii=False, default=_plain, sort_keys=True) + "\n"
+        digest.update(line.encode())
+        count += 1
+        yield line
+    closing = {"type": "end", "lines": count, "sha256": digest.hexdigest()}
+    yield json.dumps(closing, sort_keys=True) + "\n"
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, datetime):
+        return _instant(value)
+    return str(value)
+
+
+def _instant(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _records(user: User, now: datetime) -> Iterator[dict[str, Any]]:
+    yield {"type": "header", "format": FORMAT, "version": VERSION, "exportedAt": now}
+    yield {
+        "type": "person",
+        "email": user.email,
+        "displayName": user.display_name,
+        "createdAt": user.created_at,
+        "learningOffAt": user.learning_off_at,
+        "recallOffAt": user.recall_off_at,
+        "publicUse": user.public_use,
+        "neverLearnTopics": user.never_learn_topics,
+    }
+    for identity in Identity.objects.filter(user=user).iterator(CHUNK):
+        yield {
+            "type": "identity",
+            "provider": identity.provider,
+            "tenant": identity.tenant,
+            "subject": identity.subject,
+            "linkedAt": identity.linked_at,
+        }
+    for token in ApiToken.objects.filter(user=user).iterator(CHUNK):
+        yield {
+            "type": "token",
+            "prefix": token.prefix,
+            "label": token.label,
+            "scopes": token.scopes,
+            "createdAt": token.created_at,
+            "lastUsedAt": token.last_used_at,
+            "revokedAt": token.revoked_at,
+        }
+    yield from _memory_records(user, now)
+    for mark in Tombstone.objects.filter(person=user).iterator(CHUNK):
+        yield {
+            "type": "tombstone",
+            "id": mark.pk,
+            "of": mark.of,
+            "memory": mark.memory_id,
+            "createdAt": mark.created_at,
+            "blocked": mark.blocked_count,
+        }
+    for receipt in ErasureReceipt.objects.filter(person=user).iterator(CHUNK):
+        yield {
+            "type": "receipt",
+            "id": receipt.memory_id,
+            "places": receipt.places,
+            "erasedAt": receipt.erased_at,
+        }
+    for session in (
+        CompletedSession.objects.filter(owner=user).defer("extraction_cache").iterator(CHUNK)
+    ):
+        yield {
+            "type": "session",
+            "sessionId": session.session_id,
+            "conversationId": session.conversation_id,
+            "state": session.state,
+            "reason": session.reason,
+            "completedAt": session.completed_at,
+            "transcript": session.transcript,
+        }
+    for event in ConversationEvent.objects.filter(owner=user).iterator(CHUNK):
+        yield {
+            "type": "event",
+            "name": event.name,
+            "version": event.version,
+            "conversationId": event.conversation_id,
+            "payload": event.payload,
+            "createdAt": event.created_at,
+        }
+    for entry in AuditEntry.objects.filter(person=user).iterator(CHUNK):
+        yield {
+            "type": "activity",
+            "action": entry.action,
+            "via": entry.via,
+            "reason": entry.reason,
+            "createdAt": entry.created_at,
+        }
+
+
+def _memory_records(user: User, now: datetime) -> Iterator[dict[str, Any]]:
+    """Yield every row that belongs to the person, was written by or is about them."""
+    rows = Memory.objects.concerning(user).for_list().order_by("created_at", "id")
+    for memory in rows.iterator(CHUNK):
+        yield {
+            "type": "memory",
+            "id": memory.pk,
+            "content": memory.content,
+            "kind": memory.kind,
+            "visibility": memory.visibility,
+            "state": "erased" if memory.purged_at else state_of(memory, now),
+            "agent": memory.agent.name,
+            "origin": memory.origin,
+            "subject": memory.subject_type,
+            "sourcePlatform": memory.source_platform,
+            "conversationId": memory.conversation_id,
+            "createdAt": memory.created_at,
+            "observedAt": memory.observed_at,
+            "expiresAt": memory.expires_at,
+            "forgottenAt": memory.archived_at,
+            "supersededBy": memory.superseded_by_id,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRefusal:
+    """One line that was left out, and the code of the reason."""
+
+    line: int
+    code: str
+
+
+@dataclass(slots=True)
+class Imported:
+    """What an import came to."""
+
+    imported: int = 0
+    existing: int = 0
+    blocked: int = 0
+    refused: list[ImportRefusal] | None = None
+
+
+def import_lines(
+    viewer: Viewer, lines: Iterable[str], *, doer: Doer, now: datetime | None = None
+) -> Imported:
+    """Import the active memories of an export as private rows with new ids.
+
+    Secrets, quota and tombstones apply, line by line; twice changes nothing. A closing line whose
+    checksum does not fit refuses the whole file before anything is written. Raises InvalidInput.
+    """
+    moment = now or timezone.now()
+    if viewer.user is None:
+        raise InvalidInput
+    kept = [line for line in lines if line.strip()]
+    _check_closing(kept)
+    result = Imported(refused=[])
+    for number, line in enumerate(kept, start=1):
+        _import_line(viewer.user, number, line, result, moment)
+    record_audit(
+        "imported",
+        doer,
+        now=moment,
+        person_id=viewer.user.pk,
+        imported=result.imported,
+        existing=result.existing,
+        blocked=result.blocked,
+    )
+    return result
+
+
+def _check_closing(lines: list[str]) -> None:
+    if not lines:
+        raise InvalidInput("The file is empty.")
+    try:
+        closing = json.loads(lines[-1])
+    except ValueError as error:
+        raise InvalidInput("The last line is not JSON; the file is damaged.") from error
+    if not isinstance(closing, dict) or closing.get("type") != "end":
+        raise InvalidInput("The closing line is missing; the file is cut off.")
+    digest = hashlib.sha256()
+    for line in lines[:-1]:
+        digest.update((line.rstrip("\r\n") + "\n").encode("utf-8", "surrogatepass"))
+    if closing.get("sha256") != digest.hexdigest():
+        raise InvalidInput("The checksum does not fit; the file is damaged.")
+
+
+def _import_line(user: User, number: int, line: str, result: Imported, now: datetime) -> None:
+    refused = result.refused if result.refused is not None else []
+    try:
+        record = json.loads(line)
+        if not isinstance(record, dict) or record.get("type") != "memory":
+            return
+        if record.get("state") != "active":
+            return
+        created = create_memory(_imported(user, record), now=now)
+    except JuniorMemoryError as error:
+        if len(refused) < MAX_REFUSALS:
+            refused.append(ImportRefusal(number, error.code))
+        return
+    except (ValueError, TypeError, KeyError):
+        if len(refused) < MAX_REFUSALS:
+            refused.append(ImportRefusal(number, "invalid"))
+        return
+    match created.outcome:
+        case Outcome.CREATED:
+            result.imported += 1
+        case Outcome.EXISTING:
+            result.existing += 1
+        case Outcome.BLOCKED:
+            result.blocked += 1
+
+
+def _imported(user: User, record: dict[str, Any]) -> NewMemory:
+    kind, content = str(record["kind"]), record["content"]
+    if kind not in MemoryKind.values or not isinstance(content, str):
+        raise ValueError
+    # A file names namespaces but makes none: an unknown one falls to the default.
+    agent = Agent.objects.filter(name=str(record.get("agent"))).first()
+    conversation = record.get("conversationId")
+    subject: dict[str, str | None] = {
+        "subject_type": SubjectType.USER,
+        "subject_key": str(user.pk),
+    }
+    if record.get("subject") == SubjectType.CONVERSATION and conversation:
+        name = check_name(str(conversation), field="conversationId")
+        subject = {
+            "subject_type": SubjectType.CONVERSATION,
+            "subject_key": name,
+            "conversation_id": name,
+        }
+    elif record.get("subject") == SubjectType.GENERAL:
+        subject = {"subject_type": SubjectType.GENERAL, "subject_key": None}
+    return NewMemory(
+        content=content,
+        kind=kind,
+        visibility=Visibility.PRIVATE,
+        agent=agent or people.agent_named(people.DEFAULT_AGENT)[0],
+        origin=Origin.IMPORT,
+        source_platform=SourcePlatform.API,
+        owner=user,
+        **subject,  # type: ignore[arg-type]
+        observed_at=_moment(record.get("observedAt")),
+        expires_at=_moment(record.get("expiresAt")),
+    )
+
+
+def _moment(value: object) -> datetime | None:
+    if value is None:
+        return None
+    moment = parse_datetime(str(value))
+    if moment is None or moment.tzinfo is None:
+        raise ValueError
+    return moment
