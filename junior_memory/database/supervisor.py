@@ -2,8 +2,8 @@
 
 Run as a script, `python -I -S supervisor.py <plan as JSON>`, and written with the standard library
 alone. The foreground half takes the server's lock, gives up root, creates the cluster when there
-is none and reports what went wrong; then it leaves itself in the background, in a session of its
-own so that no Ctrl-C of a terminal reaches the server, and starts PostgreSQL.
+is none and reports what went wrong; then it leaves itself in the background and starts PostgreSQL.
+Whoever runs it gives it a session of its own, so that no Ctrl-C of a terminal reaches the server.
 
 It stops the server when nobody uses it any more. That moment is told by the kernel: every user
 holds a shared lock on `users.lock`, and the supervisor waits for the exclusive one. A user that
@@ -230,10 +230,9 @@ def _open_log(path: Path) -> int:
 
 
 def _go_to_background(log: int) -> None:
-    """Let the foreground half end well; go on in a session of our own, with the log as output."""
+    """Let the foreground half end well; go on as nobody's child, with the log as output."""
     if os.fork() != 0:
         os._exit(0)
-    os.setsid()
     nothing = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(source, target)

@@ -280,9 +280,15 @@ def test_server_starts_after_everything_was_killed(
         os.kill(pid, signal.SIGKILL)
     until_stopped(directory)
     pid_file = directory / "cluster" / "postmaster.pid"
-    # The number in a stale pid file may be a stranger's by now; take one that certainly lives.
-    pid_file.write_text(pid_file.read_text().replace(str(server), str(os.getppid()), 1))
-    embedded.use_server(directory, options=FAST)
+    owner = pid_file.stat().st_uid
+    # The number in a stale pid file may be a stranger's by now: one of the same account, alive.
+    stranger = subprocess.Popen(["sleep", "60"], user=owner if AS_ROOT else None)
+    pid_file.write_text(pid_file.read_text().replace(str(server), str(stranger.pid), 1))
+    try:
+        embedded.use_server(directory, options=FAST)
+    finally:
+        stranger.kill()
+        stranger.wait()
     assert ask(directory, "SELECT n FROM kept") == written
 
 
@@ -296,7 +302,13 @@ def test_crashed_server_comes_back_at_the_same_address_while_it_is_in_use(direct
 
 def test_server_stops_when_its_supervisor_is_killed(directory: Path) -> None:
     embedded.use_server(directory, options=FAST)
-    os.kill(parent(postmaster(directory)), signal.SIGKILL)
+    server = postmaster(directory)
+    supervisor = parent(server)
+    os.kill(server, signal.SIGSTOP)
+    os.kill(supervisor, signal.SIGKILL)
+    until(lambda: parent(server) != supervisor)
+    assert is_running(directory), "a server that is still there is taken for gone"
+    os.kill(server, signal.SIGCONT)
     until_stopped(directory)
     embedded.use_server(directory, options=FAST)
     assert ask(directory) == 1
