@@ -14,4 +14,4 @@ class JuniorMemoryConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what says that a deployment is half configured."""
-        from junior_memory import checks  # noqa: F401, PLC0415
+        from junior_memory import checks  # noqa: F401

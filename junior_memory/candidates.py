@@ -47,7 +47,7 @@ class ActorRef:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One transcript entry. `index` is its place after blank entries were removed (CONFORMANCE 162).
+    """One transcript entry; `index` is its place after blank entries were removed.
 
     `is_run_actor` is true for a user message whose actor is the session's own actor.
     """
@@ -68,7 +68,7 @@ class Entry:
 class Candidate:
     """A fact proposed by extraction, not yet a Memory.
 
-    `kind` is `preference | procedure | knowledge`; `evidence` holds 1-10 indices of transcript entries.
+    `kind` is `preference | procedure | knowledge`; `evidence` holds 1-10 entry indices.
     """
 
     kind: str

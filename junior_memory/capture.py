@@ -75,9 +75,7 @@ def store_candidates(
     return capture
 
 
-def _store(
-    session: CompletedSession, one: Routed, capture: Capture, now: datetime
-) -> None:
+def _store(session: CompletedSession, one: Routed, capture: Capture, now: datetime) -> None:
     teller = people.identity_for(one.teller) if one.teller else session.actor
     owner = _owner(session, teller)
     if owner is not None and any(
@@ -122,9 +120,7 @@ def _new_memory(
 ) -> NewMemory:
     candidate = one.candidate
     is_preference = candidate.kind == MemoryKind.PREFERENCE and owner is not None
-    visibility = (
-        Visibility.SESSION if session.session_only else session.source_visibility
-    )
+    visibility = Visibility.SESSION if session.session_only else session.source_visibility
     return NewMemory(
         content=candidate.content,
         kind=candidate.kind,
@@ -136,9 +132,7 @@ def _new_memory(
         org=session.organization if visibility == Visibility.ORG else None,
         conversation_id=session.conversation_id,
         subject_type=SubjectType.USER if is_preference else SubjectType.CONVERSATION,
-        subject_key=str(owner.pk)
-        if is_preference and owner
-        else session.conversation_id,
+        subject_key=str(owner.pk) if is_preference and owner else session.conversation_id,
         source_key=session.source_key,
         location=session.location,
         observed_at=min(one.observed_at or session.completed_at, now),

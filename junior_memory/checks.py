@@ -17,8 +17,8 @@ MIN_KEY_LENGTH = 32
 @register(Tags.security)
 def check_fingerprint_key(**_: Any) -> list[CheckMessage]:
     """Without a good fingerprint key, forgetting would not hold."""
-    keys = settings.JUNIOR_MEMORY["fingerprint_keys"]
-    if all(len(key) >= MIN_KEY_LENGTH for key in keys.values()):
+    keys: dict[str, str] = dict(settings.JUNIOR_MEMORY).get("fingerprint_keys", {})  # type: ignore[assignment]
+    if keys and all(len(key) >= MIN_KEY_LENGTH for key in keys.values()):
         return []
     return [
         Error(

@@ -91,9 +91,7 @@ def judge(facts: Facts) -> list[CheckMessage]:
         found.append(
             Warning(
                 f"This server's log may show what people wrote: {', '.join(loud)}.",
-                hint="; ".join(
-                    f"ALTER SYSTEM SET {name} = '{QUIET_LOG[name]}'" for name in loud
-                )
+                hint="; ".join(f"ALTER SYSTEM SET {name} = '{QUIET_LOG[name]}'" for name in loud)
                 + "; SELECT pg_reload_conf();",
                 id="junior_memory.W015",
             )
@@ -102,9 +100,7 @@ def judge(facts: Facts) -> list[CheckMessage]:
 
 
 @register(Tags.database)
-def check_database(
-    *, databases: Sequence[str] | None = None, **_: object
-) -> list[CheckMessage]:
+def check_database(*, databases: Sequence[str] | None = None, **_: object) -> list[CheckMessage]:
     """Check each database that Django asks about (`check --database default`, `migrate`)."""
     found: list[CheckMessage] = []
     for alias in databases or ():

@@ -44,6 +44,8 @@ class MemoryConf(BaseModel):
     monthly_budget_usd: Decimal | None = None
     budget_action: Literal["queue", "heuristic"] = "queue"
     metrics_token: str = ""
+    base_url: str = "http://127.0.0.1:8000"
+    """Where people reach the dashboard; only for links that are printed or mailed."""
     demo: bool = False
     """True on a deployment that holds demo data; every page then says so."""
 

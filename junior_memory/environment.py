@@ -1,4 +1,4 @@
-"""Typed readers of environment variables that fail loudly on nonsense. Used by settings.py alone."""
+"""Typed readers of environment variables that fail loudly. Used by settings.py alone."""
 
 from __future__ import annotations
 
@@ -38,9 +38,7 @@ def flag(name: str, *, default: bool = False) -> bool:
         return True
     if word in FALSE:
         return False
-    raise ImproperlyConfigured(
-        f"{name} must be one of true, false, 1, 0, yes, no, on, off"
-    )
+    raise ImproperlyConfigured(f"{name} must be one of true, false, 1, 0, yes, no, on, off")
 
 
 def integer(name: str, default: int, *, low: int, high: int) -> int:
@@ -85,18 +83,14 @@ def words(name: str, default: str = "") -> list[str]:
 
 
 def database(url: str) -> dict[str, object]:
-    """Return a Django database entry for a `postgres://` address; errors never repeat the address."""
+    """Return a database entry for a `postgres://` address; errors never repeat the address."""
     parts = urlsplit(url)
     if parts.scheme not in {"postgres", "postgresql"}:
-        raise ImproperlyConfigured(
-            "DATABASE_URL must begin with postgres:// or postgresql://"
-        )
+        raise ImproperlyConfigured("DATABASE_URL must begin with postgres:// or postgresql://")
     try:
         port = parts.port
     except ValueError as error:
-        raise ImproperlyConfigured(
-            "DATABASE_URL has a port that is not a number"
-        ) from error
+        raise ImproperlyConfigured("DATABASE_URL has a port that is not a number") from error
     options = dict(parse_qsl(parts.query))
     name = unquote(parts.path.lstrip("/"))
     if not name:

@@ -1,4 +1,4 @@
-"""One tree of errors. Each class has a stable `code` and a `kind`; the edges map kinds to statuses."""
+"""One tree of errors, each with a stable `code` and a `kind` that the edges map to statuses."""
 
 from __future__ import annotations
 

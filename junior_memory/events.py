@@ -126,15 +126,13 @@ def record_event(
     if once_key is None:
         event = ConversationEvent.objects.create(**fields)
     else:
-        event, created = ConversationEvent.objects.get_or_create(
-            once_key=once_key, defaults=fields
-        )
+        event, created = ConversationEvent.objects.get_or_create(once_key=once_key, defaults=fields)
         if not created:
             return event
     if calls:
-        ModelCall.objects.filter(
-            pk__in=[call.pk for call in calls], event__isnull=True
-        ).update(event=event)
+        ModelCall.objects.filter(pk__in=[call.pk for call in calls], event__isnull=True).update(
+            event=event
+        )
     return event
 
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from junior_memory import people
+from junior_memory import clock, people
 from junior_memory.access import Viewer
 from junior_memory.audit import Doer, record_audit
 from junior_memory.errors import InvalidInput, JuniorMemoryError
@@ -62,7 +61,7 @@ def state_of(memory: Memory, now: datetime) -> str:
 
 def export_lines(user: User, *, doer: Doer, now: datetime | None = None) -> Iterator[str]:
     """Yield everything held about a person, a line at a time; the read is audited."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     record_audit("exported", doer, now=moment, person_id=user.pk)
     digest, count = hashlib.sha256(), 0
     for record in _records(user, moment):
@@ -212,7 +211,7 @@ def import_lines(
     Secrets, quota and tombstones apply, line by line; twice changes nothing. A closing line whose
     checksum does not fit refuses the whole file before anything is written. Raises InvalidInput.
     """
-    moment = now or timezone.now()
+    moment = now or clock.now()
     if viewer.user is None:
         raise InvalidInput
     kept = [line for line in lines if line.strip()]

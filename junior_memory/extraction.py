@@ -53,9 +53,7 @@ class Run:
         """True when exactly one actor took part and it is a person, the session's own actor."""
         people = set(self.actors)
         return (
-            len(people) == 1
-            and self.actor in people
-            and bool(self.actor and self.actor.is_human)
+            len(people) == 1 and self.actor in people and bool(self.actor and self.actor.is_human)
         )
 
 
@@ -72,9 +70,7 @@ class Routed:
 def echoes(entries: Sequence[Entry], recalled: Sequence[str]) -> frozenset[int]:
     """Return the entries that repeat what recall gave the host in this conversation."""
     texts = [
-        folded
-        for text in recalled
-        if len(folded := fingerprints.fold(text)) >= MIN_ECHO_LENGTH
+        folded for text in recalled if len(folded := fingerprints.fold(text)) >= MIN_ECHO_LENGTH
     ]
     return frozenset(
         entry.index
@@ -91,11 +87,7 @@ def route(candidates: Sequence[Candidate], run: Run) -> list[Routed]:
         if cited is None:
             continue
         if candidate.kind == "preference":
-            proven = (
-                run.has_linked_user
-                and run.has_one_human
-                and all(map(_is_own_word, cited))
-            )
+            proven = run.has_linked_user and run.has_one_human and all(map(_is_own_word, cited))
         else:
             proven = all(map(_proves_shared_fact, cited))
         if proven:
@@ -104,9 +96,7 @@ def route(candidates: Sequence[Candidate], run: Run) -> list[Routed]:
                 Routed(
                     candidate=candidate,
                     cited=cited,
-                    teller=next(
-                        (e.actor for e in cited if e.actor is not None), run.actor
-                    ),
+                    teller=next((e.actor for e in cited if e.actor is not None), run.actor),
                     observed_at=max(moments) if moments else None,
                 )
             )
@@ -118,9 +108,7 @@ def _cited(candidate: Candidate, run: Run) -> tuple[Entry, ...] | None:
     indices = dict.fromkeys(candidate.evidence)
     if not 1 <= len(indices) <= MAX_EVIDENCE:
         return None
-    known = {
-        entry.index: entry for entry in run.entries if entry.index not in run.echoed
-    }
+    known = {entry.index: entry for entry in run.entries if entry.index not in run.echoed}
     if any(index not in known for index in indices):
         return None
     return tuple(known[index] for index in indices)

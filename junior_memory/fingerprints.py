@@ -1,7 +1,7 @@
 """Keyed fingerprints: how equal texts are recognised without keeping the text.
 
-HMAC-SHA-256 under `MEMORY_FINGERPRINT_KEY`. A fingerprint reads `<key id>$<hex>`; after a key change
-new rows use the new key and look-ups try every key that is still configured.
+HMAC-SHA-256 under `MEMORY_FINGERPRINT_KEY`. A fingerprint reads `<key id>$<hex>`; after a change
+of keys new rows use the new one and look-ups try every key that is still configured.
 """
 
 from __future__ import annotations
@@ -99,6 +99,4 @@ def tombstone(scope: str, text: str) -> str:
 def tombstones(scopes: Sequence[str], text: str) -> list[str]:
     """Return every fingerprint under which this text may have been forgotten in these scopes."""
     folded = fold(text)
-    return [
-        digest for scope in scopes for digest in keyed_all("tombstone", scope, folded)
-    ]
+    return [digest for scope in scopes for digest in keyed_all("tombstone", scope, folded)]

@@ -13,9 +13,8 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.utils import timezone
 
-from junior_memory import tombstones
+from junior_memory import clock, tombstones
 from junior_memory.access import Viewer
 from junior_memory.audit import Doer, record_audit
 from junior_memory.conf import conf
@@ -52,7 +51,8 @@ CHAIN = """
 WITH RECURSIVE chain(id) AS (
     SELECT id FROM junior_memory_memory WHERE id = ANY(%s)
     UNION
-    SELECT older.id FROM junior_memory_memory AS older JOIN chain ON older.superseded_by_id = chain.id
+    SELECT older.id FROM junior_memory_memory AS older
+    JOIN chain ON older.superseded_by_id = chain.id
 )
 SELECT id FROM chain
 """
@@ -106,7 +106,7 @@ def forget(
 
     Raises NotFound for what is not there or somebody else's, PublicMemoryReadOnly for public rows.
     """
-    moment = now or timezone.now()
+    moment = now or clock.now()
     with transaction.atomic():
         _owner_lock(viewer)
         rows = Memory.objects.visible_to(viewer).active(moment).filter(pk=memory_id)
@@ -116,9 +116,7 @@ def forget(
                 raise PublicMemoryReadOnly
             raise NotFound
         _archive([memory_id], reason=reason, batch=None, now=moment)
-        record_audit(
-            "forgot", doer, now=moment, person_id=memory.owner_id, memory_id=memory_id
-        )
+        record_audit("forgot", doer, now=moment, person_id=memory.owner_id, memory_id=memory_id)
         memory.refresh_from_db(fields=["archived_at", "archive_reason", "purge_at"])
     return memory
 
@@ -127,7 +125,7 @@ def forget_many(
     viewer: Viewer, ids: Sequence[UUID], *, doer: Doer, now: datetime | None = None
 ) -> Forgetting:
     """Forget a selection as one batch. An empty selection is an error and never means all."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     wanted = list(dict.fromkeys(ids))
     if not 1 <= len(wanted) <= MAX_BATCH or viewer.user is None:
         raise InvalidInput(f"Name 1 to {MAX_BATCH} memories.", fields={"ids": "count"})
@@ -178,7 +176,7 @@ def forget_all(
     Own private and session rows and org rows they wrote, active or held. Sessions completed before
     this moment are never learned from, until the batch is restored.
     """
-    moment = now or timezone.now()
+    moment = now or clock.now()
     if viewer.user is None:
         raise NotFound
     with transaction.atomic():
@@ -209,9 +207,7 @@ def forget_all(
     return Forgetting(batch_id=batch.pk, forgotten=tuple(ids))
 
 
-def _archive(
-    ids: Sequence[UUID], *, reason: str, batch: ForgetBatch | None, now: datetime
-) -> None:
+def _archive(ids: Sequence[UUID], *, reason: str, batch: ForgetBatch | None, now: datetime) -> None:
     """Take these heads and all their predecessors out of the active set; lay tombstones."""
     if not ids:
         return
@@ -228,31 +224,21 @@ def _archive(
     tombstones.lay_tombstones(lying, now=now)
 
 
-def restore(
-    viewer: Viewer, memory_id: UUID, *, doer: Doer, now: datetime | None = None
-) -> Memory:
+def restore(viewer: Viewer, memory_id: UUID, *, doer: Doer, now: datetime | None = None) -> Memory:
     """Bring a forgotten memory back within its undo window.
 
     Already active: the memory. A twin was remembered meanwhile: the twin, with the old one as its
     predecessor. Raises NotFound (also once purged), QuotaExceeded, Expired.
     """
-    moment = now or timezone.now()
+    moment = now or clock.now()
     with transaction.atomic():
         _owner_lock(viewer)
-        rows = Memory.objects.forgettable_by(viewer).filter(
-            pk=memory_id, purged_at__isnull=True
-        )
-        memory = (
-            rows.select_related("agent", "owner")
-            .select_for_update(of=("self",))
-            .first()
-        )
+        rows = Memory.objects.forgettable_by(viewer).filter(pk=memory_id, purged_at__isnull=True)
+        memory = rows.select_related("agent", "owner").select_for_update(of=("self",)).first()
         if memory is None:
             raise NotFound
         back = _restore(memory, now=moment)
-        record_audit(
-            "restored", doer, now=moment, person_id=memory.owner_id, memory_id=back.pk
-        )
+        record_audit("restored", doer, now=moment, person_id=memory.owner_id, memory_id=back.pk)
     return back
 
 
@@ -271,9 +257,7 @@ def _restore(memory: Memory, *, now: datetime) -> Memory:
     if memory.superseded_at is not None:
         raise NotFound
     twin = (
-        Memory.objects.filter(fingerprint=memory.fingerprint)
-        .active(now)
-        .exclude(pk=memory.pk)
+        Memory.objects.filter(fingerprint=memory.fingerprint).active(now).exclude(pk=memory.pk)
     ).first()
     if twin is None and memory.owner is not None and memory.visibility != "public":
         limit = conf().active_quota
@@ -283,15 +267,11 @@ def _restore(memory: Memory, *, now: datetime) -> Memory:
     chain = Memory.objects.filter(pk__in=_chain([memory.pk]), purged_at__isnull=True)
     Tombstone.objects.filter(memory__in=chain).delete()
     if twin is not None:
-        Memory.objects.filter(pk=memory.pk).update(
-            superseded_at=now, superseded_by=twin
-        )
+        Memory.objects.filter(pk=memory.pk).update(superseded_at=now, superseded_by=twin)
     chain.update(archived_at=None, archive_reason="", purge_at=None, forget_batch=None)
     if twin is not None:
         return twin
-    memory.refresh_from_db(
-        fields=["archived_at", "archive_reason", "purge_at", "forget_batch"]
-    )
+    memory.refresh_from_db(fields=["archived_at", "archive_reason", "purge_at", "forget_batch"])
     return memory
 
 
@@ -302,7 +282,7 @@ def restore_batch(
 
     Repeating it restores nothing more and is no error.
     """
-    moment = now or timezone.now()
+    moment = now or clock.now()
     if viewer.user is None:
         raise NotFound
     with transaction.atomic():
@@ -350,9 +330,10 @@ def erase(
 ) -> ErasureReceipt:
     """Erase one's own memory at once, with all its predecessors, in whatever state it is.
 
-    What replaced it stays: erasing an old wording does not take the correction along. Repeating it returns the same receipt. Raises NotFound, PublicMemoryReadOnly.
+    What replaced it stays: erasing an old wording does not take the correction along.
+    Repeating it returns the same receipt. Raises NotFound, PublicMemoryReadOnly.
     """
-    moment = now or timezone.now()
+    moment = now or clock.now()
     with transaction.atomic():
         _owner_lock(viewer)
         memory = Memory.objects.forgettable_by(viewer).filter(pk=memory_id).first()
@@ -362,9 +343,7 @@ def erase(
                 raise PublicMemoryReadOnly
             raise NotFound
         if memory.purged_at is None:
-            _archive(
-                [memory_id], reason=ArchiveReason.USER_REMOVED, batch=None, now=moment
-            )
+            _archive([memory_id], reason=ArchiveReason.USER_REMOVED, batch=None, now=moment)
             record_audit(
                 "erased",
                 doer,
@@ -380,9 +359,7 @@ def erase(
 
 def _purge(ids: Sequence[UUID], *, now: datetime) -> int:
     """Empty every place for these archived memories; re-checked under row locks."""
-    rows = Memory.objects.filter(
-        pk__in=ids, archived_at__isnull=False, purged_at__isnull=True
-    )
+    rows = Memory.objects.filter(pk__in=ids, archived_at__isnull=False, purged_at__isnull=True)
     locked = list(rows.select_for_update(of=("self",)).values_list("pk", "owner_id"))
     wanted = [memory_id for memory_id, _ in locked]
     if not wanted:
@@ -402,10 +379,7 @@ def _purge(ids: Sequence[UUID], *, now: datetime) -> int:
                 person_id=owner_id,
                 places=[
                     {"name": "memory text", "rows": 1},
-                    *(
-                        {"name": name, "rows": by.get(memory_id, 0)}
-                        for name, by in counts.items()
-                    ),
+                    *({"name": name, "rows": by.get(memory_id, 0)} for name, by in counts.items()),
                 ],
                 erased_at=now,
             )
@@ -418,11 +392,9 @@ def _purge(ids: Sequence[UUID], *, now: datetime) -> int:
 
 def purge_due(*, now: datetime | None = None, limit: int = PURGE_BATCH) -> int:
     """Erase forgotten memories whose undo window is over; returns how many. Bounded; call again."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     ids = list(
-        Memory.objects.to_purge(moment)
-        .order_by("purge_at")
-        .values_list("pk", flat=True)[:limit]
+        Memory.objects.to_purge(moment).order_by("purge_at").values_list("pk", flat=True)[:limit]
     )
     with transaction.atomic():
         purged = _purge(ids, now=moment)
@@ -433,13 +405,13 @@ def purge_due(*, now: datetime | None = None, limit: int = PURGE_BATCH) -> int:
 
 def expire_due(*, now: datetime | None = None, limit: int = EXPIRY_BATCH) -> int:
     """Archive rows whose date has passed; they have been invisible since. Returns how many."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     with transaction.atomic():
         rows = Memory.objects.to_expire(moment).order_by("expires_at")
         ids = list(
-            rows.select_for_update(of=("self",), skip_locked=True).values_list(
-                "pk", flat=True
-            )[:limit]
+            rows.select_for_update(of=("self",), skip_locked=True).values_list("pk", flat=True)[
+                :limit
+            ]
         )
         Memory.objects.filter(pk__in=ids).update(
             archived_at=moment, archive_reason=ArchiveReason.EXPIRED
@@ -452,7 +424,7 @@ def approve_held(
     viewer: Viewer, memory_id: UUID, *, doer: Doer, now: datetime | None = None
 ) -> Memory:
     """Let a held memory become active. Repeating it returns the memory. Raises NotFound."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     with transaction.atomic():
         _owner_lock(viewer)
         memory = _held(viewer, memory_id)
@@ -460,18 +432,14 @@ def approve_held(
             if memory.archived_at is not None:
                 raise NotFound
             return memory
-        twin = (
-            Memory.objects.filter(fingerprint=memory.fingerprint).active(moment).first()
-        )
+        twin = Memory.objects.filter(fingerprint=memory.fingerprint).active(moment).first()
         if twin is not None:
             Memory.objects.filter(pk=memory.pk).update(
                 held_at=None, superseded_at=moment, superseded_by=twin
             )
             return twin
         Memory.objects.filter(pk=memory.pk).update(held_at=None)
-        record_audit(
-            "approved", doer, now=moment, person_id=memory.owner_id, memory_id=memory_id
-        )
+        record_audit("approved", doer, now=moment, person_id=memory.owner_id, memory_id=memory_id)
         memory.refresh_from_db(fields=["held_at"])
     return memory
 
@@ -480,7 +448,7 @@ def decline_held(
     viewer: Viewer, memory_id: UUID, *, doer: Doer, now: datetime | None = None
 ) -> None:
     """Forget a held memory, with its tombstone. Repeating it changes nothing. Raises NotFound."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     with transaction.atomic():
         _owner_lock(viewer)
         memory = _held(viewer, memory_id)
@@ -489,14 +457,12 @@ def decline_held(
         if memory.held_at is None:
             raise NotFound
         _archive([memory_id], reason=ArchiveReason.DECLINED, batch=None, now=moment)
-        record_audit(
-            "declined", doer, now=moment, person_id=memory.owner_id, memory_id=memory_id
-        )
+        record_audit("declined", doer, now=moment, person_id=memory.owner_id, memory_id=memory_id)
 
 
 def decline_stale_held(*, now: datetime | None = None) -> int:
     """Decline what nobody decided on within `held_days`; returns how many."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     edge = moment - timedelta(days=conf().held_days)
     with transaction.atomic():
         rows = Memory.objects.held().filter(held_at__lte=edge)
@@ -519,12 +485,10 @@ def delete_person(user: User, *, doer: Doer, now: datetime | None = None) -> int
 
     Shared rows lose their author and stay. Returns how many memories were erased.
     """
-    moment = now or timezone.now()
+    moment = now or clock.now()
     with transaction.atomic():
         lock([owner_lock(user.pk)])
-        mine = Memory.objects.held_by(user).filter(
-            visibility__in=["private", "session"]
-        )
+        mine = Memory.objects.held_by(user).filter(visibility__in=["private", "session"])
         ids = list(mine.values_list("pk", flat=True))
         _archive(ids, reason=ArchiveReason.USER_REMOVED, batch=None, now=moment)
         erased = _purge(ids, now=moment)

@@ -8,9 +8,8 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Count
-from django.utils import timezone
 
-from junior_memory import access, events
+from junior_memory import access, clock, events
 from junior_memory.access import Viewer
 from junior_memory.errors import NotFound
 from junior_memory.models import (
@@ -96,7 +95,7 @@ def knows_source(viewer: Viewer, memory: Memory) -> bool:
 
 def find_memory(viewer: Viewer, memory_id: UUID, *, now: datetime | None = None) -> Memory:
     """Return one active memory that the viewer may see. Raises NotFound."""
-    rows = Memory.objects.visible_to(viewer).active(now or timezone.now())
+    rows = Memory.objects.visible_to(viewer).active(now or clock.now())
     memory = rows.filter(pk=memory_id).for_list().select_related("owner").first()
     if memory is None:
         raise NotFound
@@ -195,7 +194,7 @@ def conversation_memories(
     Where a public memory was learned is not everyone's to know, so only rows whose source the
     viewer may know are counted as of this conversation.
     """
-    rows = Memory.objects.visible_to(viewer).active(now or timezone.now())
+    rows = Memory.objects.visible_to(viewer).active(now or clock.now())
     found = rows.filter(conversation_id=conversation_id).newest_first().for_list()[:MAX_ROWS]
     return [memory for memory in found if knows_source(viewer, memory)]
 
@@ -217,7 +216,7 @@ def conversation_rows(
     readable = {
         memory.pk: memory
         for memory in Memory.objects.visible_to(viewer)
-        .active(now or timezone.now())
+        .active(now or clock.now())
         .filter(pk__in=ids)
         .for_list()
         if knows_source(viewer, memory)

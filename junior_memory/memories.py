@@ -13,9 +13,8 @@ from enum import StrEnum
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
-from junior_memory import fingerprints, lexical, tombstones
+from junior_memory import clock, fingerprints, lexical, tombstones
 from junior_memory.access import Viewer
 from junior_memory.audit import Doer, record_audit
 from junior_memory.conf import conf
@@ -132,9 +131,7 @@ class Created:
     def stored(self) -> Memory:
         """The memory; raises Conflict when the fact was stopped by a tombstone."""
         if self.memory is None:
-            raise Conflict(
-                "That fact was forgotten and is not learned again.", code="blocked"
-            )
+            raise Conflict("That fact was forgotten and is not learned again.", code="blocked")
         return self.memory
 
 
@@ -148,11 +145,9 @@ def create_memory(new: NewMemory, *, now: datetime | None = None) -> Created:
     return create_memories([new], now=now)[0]
 
 
-def create_memories(
-    news: Sequence[NewMemory], *, now: datetime | None = None
-) -> list[Created]:
+def create_memories(news: Sequence[NewMemory], *, now: datetime | None = None) -> list[Created]:
     """Remember several facts in one transaction; see `create_memory`. All or none."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     checked = [(new, _checked_content(new, moment)) for new in news]
     with transaction.atomic():
         lock(owner_lock(new.owner.pk if new.owner else None) for new in news)
@@ -164,9 +159,7 @@ def _checked_content(new: NewMemory, now: datetime) -> str:
     if contains_secret(content):
         raise SecretRejected(fields={"content": "secret_or_credential"})
     if new.expires_at is not None and new.expires_at <= now:
-        raise InvalidInput(
-            "The expiry must lie in the future.", fields={"expiresAt": "past"}
-        )
+        raise InvalidInput("The expiry must lie in the future.", fields={"expiresAt": "past"})
     return content
 
 
@@ -271,9 +264,7 @@ def _active_twin(prints: Sequence[str], now: datetime) -> Memory | None:
     return None
 
 
-def _corrected_since(
-    new: NewMemory, prints: Sequence[str], now: datetime
-) -> Memory | None:
+def _corrected_since(new: NewMemory, prints: Sequence[str], now: datetime) -> Memory | None:
     """Return the person's correction of this very text, when it was said before they corrected it.
 
     Explicit beats passive: an old conversation must not bring a corrected fact back.
@@ -326,9 +317,7 @@ def _check_quota(new: NewMemory, now: datetime) -> None:
         )
 
 
-def _insert(
-    new: NewMemory, content: str, fingerprint: str, now: datetime
-) -> Memory | None:
+def _insert(new: NewMemory, content: str, fingerprint: str, now: datetime) -> Memory | None:
     """Insert the row; None when a concurrent writer won."""
     hashes = _key_hashes(new)
     memory = Memory(
@@ -347,9 +336,7 @@ def _insert(
         location=new.location,
         idempotency_key=hashes[0] if hashes else None,
         fingerprint=fingerprint,
-        evidence_fingerprints=tombstones.utterance_fingerprints(
-            new.scopes, new.utterances
-        ),
+        evidence_fingerprints=tombstones.utterance_fingerprints(new.scopes, new.utterances),
         search_vector=lexical.vector_of(content),
         session=new.session,
         learned_from=new.learned_from,
@@ -370,36 +357,28 @@ def _insert(
     return memory
 
 
-def _supersede_rows(
-    ids: Sequence[UUID], successor: Memory, now: datetime
-) -> list[UUID]:
+def _supersede_rows(ids: Sequence[UUID], successor: Memory, now: datetime) -> list[UUID]:
     """Mark active rows as replaced; rows that left the active set meanwhile stay as they are."""
     if not ids:
         return []
     rows = Memory.objects.filter(pk__in=ids).exclude(pk=successor.pk).active(now)
     replaced = list(rows.select_for_update().values_list("pk", flat=True))
-    Memory.objects.filter(pk__in=replaced).update(
-        superseded_at=now, superseded_by=successor
-    )
+    Memory.objects.filter(pk__in=replaced).update(superseded_at=now, superseded_by=successor)
     MemoryEmbedding.objects.filter(memory_id__in=replaced).delete()
     return replaced
 
 
-def supersede(
-    new: NewMemory, *, now: datetime | None = None
-) -> tuple[Created, list[UUID]]:
+def supersede(new: NewMemory, *, now: datetime | None = None) -> tuple[Created, list[UUID]]:
     """Store a newer fact and mark the ones it replaces, in one transaction under the owner's lock.
 
     Rows named in `new.supersedes` that are no longer active, or that belong to another owner, stay
     untouched. Returns what was stored and which rows it replaced.
     """
-    moment = now or timezone.now()
+    moment = now or clock.now()
     content = _checked_content(new, moment)
     with transaction.atomic():
         lock([owner_lock(new.owner.pk if new.owner else None)])
-        mine = Memory.objects.filter(
-            pk__in=new.supersedes, owner=new.owner, agent=new.agent
-        )
+        mine = Memory.objects.filter(pk__in=new.supersedes, owner=new.owner, agent=new.agent)
         ids = list(mine.values_list("pk", flat=True))
         created = _create(_without_supersedes(new), content, moment)
         if created.memory is None:
@@ -428,19 +407,17 @@ def correct_memory(
 ) -> Memory:
     """Put a person's own words in place of a memory: a new id that supersedes the old.
 
-    Kind, subject, visibility, agent and expiry stay; the origin becomes explicit. Repeating the same
-    correction returns the successor; the text of another active memory supersedes into that one.
+    Kind, subject, visibility, agent and expiry stay; the origin becomes explicit. Repeating the
+    same correction returns the successor; the text of another active memory supersedes into it.
     Raises NotFound, VersionConflict, InvalidInput, SecretRejected.
     """
-    moment = now or timezone.now()
+    moment = now or clock.now()
     text = normalise_content(content, limit=MAX_CONTENT_LENGTH)
     if contains_secret(text):
         raise SecretRejected(fields={"content": "secret_or_credential"})
     with transaction.atomic():
         lock([owner_lock(viewer.user.pk if viewer.user else None)])
-        rows = Memory.objects.forgettable_by(viewer).filter(
-            pk=memory_id, archived_at__isnull=True
-        )
+        rows = Memory.objects.forgettable_by(viewer).filter(pk=memory_id, archived_at__isnull=True)
         old = rows.select_related("agent", "org", "owner", "location").first()
         if old is None or _has_expired(old, moment) or old.held_at is not None:
             raise NotFound

@@ -1,4 +1,4 @@
-"""People and what speaks for them: sign-in links, identities, linking codes, tokens, rate limits."""
+"""People and what speaks for them: sign-in links, identities, codes, tokens, rate limits."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Q
-from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 
-from junior_memory import fingerprints
+from junior_memory import clock, fingerprints
 from junior_memory.audit import Doer, record_audit
 from junior_memory.candidates import ActorRef
 from junior_memory.errors import (
@@ -84,23 +83,19 @@ def user_for_sign_in(uid: str, token: str) -> User | None:
     return user if verified and _sign_in_tokens.check_token(user, token) else None
 
 
-def create_person(
-    email: str, *, staff: bool = False, now: datetime | None = None
-) -> User:
+def create_person(email: str, *, staff: bool = False, now: datetime | None = None) -> User:
     """Return the person with this e-mail, made and verified if absent. Raises InvalidInput."""
     address = email.strip().lower()
     try:
         validate_email(address)
     except ValidationError as error:
-        raise InvalidInput(
-            "That is no e-mail address.", fields={"email": "invalid"}
-        ) from error
-    user = User.objects.filter(email=address).first() or User.objects.create_user(
-        address
-    )
-    user.email_verified_at = user.email_verified_at or now or timezone.now()
-    user.is_staff = user.is_staff or staff
-    user.save(update_fields=["email_verified_at", "is_staff"])
+        raise InvalidInput("That is no e-mail address.", fields={"email": "invalid"}) from error
+    user = User.objects.filter(email=address).first() or User.objects.create_user(address)
+    user.email_verified_at = user.email_verified_at or now or clock.now()
+    if staff:
+        # Staff of one deployment is one circle of trust: the admin site asks for no more.
+        user.is_staff = user.is_superuser = True
+    user.save(update_fields=["email_verified_at", "is_staff", "is_superuser"])
     return user
 
 
@@ -131,7 +126,7 @@ def link_identity(
     identity: Identity, user: User, *, doer: Doer, now: datetime | None = None
 ) -> Identity:
     """Link an Identity to a person. Linked to them already: unchanged. Raises IdentityLinked."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     with transaction.atomic():
         row = Identity.objects.select_for_update(of=("self",)).get(pk=identity.pk)
         if row.user_id == user.pk:
@@ -140,15 +135,13 @@ def link_identity(
             raise IdentityLinked
         row.user, row.linked_at = user, moment
         row.save(update_fields=["user", "linked_at"])
-        record_audit(
-            "identity_linked", doer, now=moment, person_id=user.pk, identity=str(row.pk)
-        )
+        record_audit("identity_linked", doer, now=moment, person_id=user.pk, identity=str(row.pk))
     return row
 
 
 def unlink_identity(user: User, identity_id: UUID, *, doer: Doer) -> None:
     """End a link; memory stays with the person. Raises NotFound."""
-    moment = timezone.now()
+    moment = clock.now()
     with transaction.atomic():
         rows = Identity.objects.filter(pk=identity_id, user=user)
         if not rows.update(user=None, linked_at=None):
@@ -162,9 +155,7 @@ def unlink_identity(user: User, identity_id: UUID, *, doer: Doer) -> None:
         )
 
 
-def link_by_email(
-    identity: Identity, email: str, *, token: ApiToken, doer: Doer
-) -> Identity:
+def link_by_email(identity: Identity, email: str, *, token: ApiToken, doer: Doer) -> Identity:
     """Link by an e-mail that a trusted host has verified; never to staff, never over a link."""
     if identity.user_id is not None or not token.trust_email:
         return identity
@@ -179,16 +170,12 @@ def link_by_email(
 
 def _code_hash(code: str) -> str:
     plain = code.upper().replace("-", "").replace(" ", "")
-    return hashlib.sha256(
-        fingerprints.keyed("linking-code", plain).encode()
-    ).hexdigest()
+    return hashlib.sha256(fingerprints.keyed("linking-code", plain).encode()).hexdigest()
 
 
-def new_linking_code(
-    user: User, *, now: datetime | None = None
-) -> tuple[str, datetime]:
+def new_linking_code(user: User, *, now: datetime | None = None) -> tuple[str, datetime]:
     """Return a one-time code, good for ten minutes; an earlier unused one stops working."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
     expires_at = moment + timedelta(minutes=CODE_MINUTES)
     with transaction.atomic():
@@ -212,22 +199,18 @@ def redeem_linking_code(
     """
     if not source_is_private:
         raise Forbidden("A linking code counts only in a private conversation.")
-    moment = timezone.now()
+    moment = clock.now()
     bucket = f"link:{token.pk}"
     check_rate(bucket, limit=WRONG_CODES, window_seconds=CODE_MINUTES * 60, now=moment)
     with transaction.atomic():
         row = (
             LinkingCode.objects.select_for_update(of=("self",))
             .select_related("user")
-            .filter(
-                code_hash=_code_hash(code), used_at__isnull=True, expires_at__gt=moment
-            )
+            .filter(code_hash=_code_hash(code), used_at__isnull=True, expires_at__gt=moment)
             .first()
         )
         if row is not None:
-            identity = link_identity(
-                identity_for(actor), row.user, doer=doer, now=moment
-            )
+            identity = link_identity(identity_for(actor), row.user, doer=doer, now=moment)
             row.used_at = moment
             row.save(update_fields=["used_at"])
             return identity
@@ -254,10 +237,7 @@ def create_personal_token(
     wanted = _checked_scopes(scopes, PERSONAL_SCOPES)
     if "report" in wanted and not user.is_staff:
         raise InvalidInput("Only staff may read reports.", fields={"scopes": "report"})
-    if (
-        ApiToken.objects.filter(user=user, revoked_at__isnull=True).count()
-        >= MAX_TOKENS
-    ):
+    if ApiToken.objects.filter(user=user, revoked_at__isnull=True).count() >= MAX_TOKENS:
         raise InvalidInput(f"At most {MAX_TOKENS} tokens; revoke one first.")
     return _create_token(
         PERSONAL_PREFIX,
@@ -285,9 +265,7 @@ def create_agent_token(
     """Return a new token for an agent host and its secret, shown this once."""
     pairs = providers or []
     if any(pair.count("/") != 1 or not all(pair.split("/")) for pair in pairs):
-        raise InvalidInput(
-            "Providers read provider/tenant.", fields={"providers": "invalid"}
-        )
+        raise InvalidInput("Providers read provider/tenant.", fields={"providers": "invalid"})
     return _create_token(
         AGENT_PREFIX,
         doer,
@@ -319,7 +297,7 @@ def _create_token(
     token = ApiToken(prefix=secret[:PREFIX_LENGTH], token_hash=_token_hash(secret))
     for name, value in fields.items():
         setattr(token, name, value)
-    moment = timezone.now()
+    moment = clock.now()
     with transaction.atomic():
         token.created_at = moment
         token.save(force_insert=True)
@@ -335,7 +313,7 @@ def _create_token(
 
 def find_token(secret: str, *, now: datetime | None = None) -> ApiToken | None:
     """Return the live token with this secret. Looked up by digest, so time tells nothing of it."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     if not secret.startswith((PERSONAL_PREFIX, AGENT_PREFIX)) or len(secret) > 200:
         return None
     token = (
@@ -358,7 +336,7 @@ def _touch(token: ApiToken, now: datetime) -> None:
 
 def revoke_token(user: User, token_id: UUID, *, doer: Doer) -> None:
     """Revoke one of a person's own tokens; repeating it changes nothing. Raises NotFound."""
-    moment = timezone.now()
+    moment = clock.now()
     with transaction.atomic():
         rows = ApiToken.objects.filter(pk=token_id, user=user)
         if not rows.exists():
@@ -413,7 +391,7 @@ def spend_rate(
     bucket: str, *, limit: int, window_seconds: int = 60, now: datetime | None = None
 ) -> None:
     """Count one call; raises RateLimited, with the seconds to wait, past the limit."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     if count_rate(bucket, window_seconds=window_seconds, now=moment) > limit:
         started = _window(moment, window_seconds)
         raise RateLimited(retry_after_seconds=_left(started, window_seconds, moment))
@@ -444,7 +422,7 @@ def change_preferences(
     now: datetime | None = None,
 ) -> User:
     """Change what a person allows; None leaves a choice as it is. Audited, without the topics."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     changed: list[str] = []
     with transaction.atomic():
         user = User.objects.select_for_update(of=("self",)).get(pk=user.pk)
@@ -480,13 +458,9 @@ def change_preferences(
 
 def checked_topics(topics: list[str]) -> list[str]:
     """Return never-learn topics cleaned, without repeats. Raises InvalidInput past the limits."""
-    kept = list(
-        dict.fromkeys(word for topic in topics if (word := collapse(clean_text(topic))))
-    )
+    kept = list(dict.fromkeys(word for topic in topics if (word := collapse(clean_text(topic)))))
     if len(kept) > MAX_TOPICS:
-        raise InvalidInput(
-            f"At most {MAX_TOPICS} topics.", fields={"topics": "too many"}
-        )
+        raise InvalidInput(f"At most {MAX_TOPICS} topics.", fields={"topics": "too many"})
     if any(len(topic) > MAX_TOPIC_LENGTH for topic in kept):
         raise InvalidInput(
             f"A topic has at most {MAX_TOPIC_LENGTH} characters.",
@@ -514,9 +488,7 @@ def create_organization(slug: str, *, name: str = "") -> tuple[Organization, boo
     """Return the organization with this slug, made if absent. Raises InvalidInput."""
     letters = set(string.ascii_lowercase + string.digits + "-_")
     if not slug or len(slug) > 100 or not set(slug) <= letters:
-        raise InvalidInput(
-            "A slug holds a-z, 0-9, - and _.", fields={"slug": "invalid"}
-        )
+        raise InvalidInput("A slug holds a-z, 0-9, - and _.", fields={"slug": "invalid"})
     try:
         with transaction.atomic():
             return Organization.objects.get_or_create(

@@ -26,8 +26,8 @@ FORGOTTEN_REASONS = ("user_removed", "tool_removed", "admin_removed", "declined"
 
 def _present_organizations(user: User) -> QuerySet[Membership, Any]:
     """Select the organizations a person belongs to now, read again with every query."""
-    membership = apps.get_model("junior_memory", "Membership")
-    return membership._default_manager.filter(user=user).values("organization_id")
+    membership: type[Membership] = apps.get_model("junior_memory", "Membership")
+    return membership.objects.filter(user=user).values("organization_id")
 
 
 class MemoryQuerySet(models.QuerySet["Memory"]):

@@ -19,9 +19,9 @@ RETRY = RetryStrategy(max_attempts=5, exponential_wait=3)
 minutes that DESIGN 5 allows, then fails."""
 
 
-def configure(app: App) -> None:
+def configure(_app: App) -> None:
     """Called by procrastinate once Django is ready; the import registers the tasks."""
-    from junior_memory import tasks  # noqa: F401, PLC0415
+    from junior_memory import tasks  # noqa: F401
 
 
 def enqueue_session(session_id: UUID, *, lock: str, at: datetime | None = None) -> None:

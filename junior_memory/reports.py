@@ -14,9 +14,8 @@ from typing import Any
 
 from django.db.models import Count, F, Min, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
-from django.utils import timezone
 
-from junior_memory import events
+from junior_memory import clock, events
 from junior_memory.access import Viewer
 from junior_memory.conf import conf
 from junior_memory.models import (
@@ -122,7 +121,7 @@ def costs(days: int, *, now: datetime | None = None) -> Costs:
     """Return the cost feed of the last 7, 30 or 90 days. A fixed number of queries."""
     if days not in WINDOWS:
         raise ValueError(f"days must be one of {WINDOWS}")
-    moment = now or timezone.now()
+    moment = now or clock.now()
     since = _since(moment, days)
     found = ConversationEvent.objects.filter(created_at__gte=since, created_at__lte=moment)
     calls = ModelCall.objects.filter(created_at__gte=since, created_at__lte=moment)
@@ -231,8 +230,10 @@ def _created_by_day(rows: QuerySet[Memory, Any], now: datetime, days: int) -> li
     forgotten = {row["day"]: row["times"] for row in gone}
     return [
         CountDay(
-            day,
-            *(by_day.get(day, {}).get(name, 0) for name in ("private", "org", "public")),
+            date=day,
+            private=by_day.get(day, {}).get("private", 0),
+            org=by_day.get(day, {}).get("org", 0),
+            public=by_day.get(day, {}).get("public", 0),
             forgotten=forgotten.get(day, 0),
         )
         for day in days_until(now, days)
@@ -250,7 +251,7 @@ class OwnStatistics:
 
 def own_statistics(viewer: Viewer, *, now: datetime | None = None) -> OwnStatistics:
     """Count what the viewer may see: active rows, and rows created in 90 days. No cost."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     seen = Memory.objects.visible_to(viewer)
     return OwnStatistics(
         stats=_stats(seen, moment),
@@ -329,7 +330,7 @@ class OperationalReport:
 
 def operational_report(*, now: datetime | None = None) -> OperationalReport:
     """Return the deployment's state: counts, cost, queue; no content and no owner."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     every = Memory.objects.all()
     stats = _stats(every, moment)
     spent = costs(90, now=moment)

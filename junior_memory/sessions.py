@@ -16,9 +16,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.utils import timezone
 
-from junior_memory import access, events, fingerprints, people, queue
+from junior_memory import access, clock, events, fingerprints, people, queue
 from junior_memory.access import LocationRef, Source
 from junior_memory.candidates import (
     ActorRef,
@@ -91,18 +90,14 @@ def take_in(
     Handed in again unchanged: the first one. Raises SessionChanged when the content differs. What
     is certain to be skipped is recorded without keeping a word of it.
     """
-    moment = now or timezone.now()
+    moment = now or clock.now()
     body_hashes = fingerprints.keyed_all("session-body", _canonical(given))
-    known = CompletedSession.objects.filter(
-        agent=agent, session_id=given.session_id
-    ).first()
+    known = CompletedSession.objects.filter(agent=agent, session_id=given.session_id).first()
     if known is not None:
         return _again(known, body_hashes), False
     with transaction.atomic():
         actor = (
-            people.identity_for(given.actor, display_name=given.actor_name)
-            if given.actor
-            else None
+            people.identity_for(given.actor, display_name=given.actor_name) if given.actor else None
         )
         owner = actor.user if actor else None
         session, created = CompletedSession.objects.get_or_create(
@@ -264,9 +259,7 @@ def skip_reason(session: CompletedSession, entries: Sequence[Entry]) -> str:
     if session.session_only or session.source_visibility == "private":
         if owner is None or not owner.is_active:
             return "no_linked_user"
-    elif session.source_visibility == "org" and not access.is_member(
-        owner, session.organization
-    ):
+    elif session.source_visibility == "org" and not access.is_member(owner, session.organization):
         return "not_a_member"
     if owner is not None and _is_cut_off(session, owner):
         return "forgotten_all"
@@ -289,9 +282,7 @@ def _is_cut_off(session: CompletedSession, owner: User) -> bool:
         restored_at__isnull=True,
         created_at__gte=session.completed_at,
     )
-    return any(
-        cut.agent_id in (None, session.agent_id) for cut in cuts.only("agent_id")
-    )
+    return any(cut.agent_id in (None, session.agent_id) for cut in cuts.only("agent_id"))
 
 
 def process_session(
@@ -305,7 +296,7 @@ def process_session(
     A failure is counted and raised, so that the worker tries again; the last one fails the session
     with a reason. Raises NotFound for an unknown id.
     """
-    moment = now or timezone.now()
+    moment = now or clock.now()
     claimed = _claim(session_id, moment)
     if claimed is None:
         session = CompletedSession.objects.filter(pk=session_id).first()
@@ -327,11 +318,7 @@ def process_session(
 
 
 def _reason(error: Exception) -> str:
-    return (
-        error.code
-        if isinstance(error, JuniorMemoryError)
-        else type(error).__name__[:64]
-    )
+    return error.code if isinstance(error, JuniorMemoryError) else type(error).__name__[:64]
 
 
 def _claim(session_id: UUID, now: datetime) -> CompletedSession | None:
@@ -351,9 +338,7 @@ def _claim(session_id: UUID, now: datetime) -> CompletedSession | None:
     return session
 
 
-def _process(
-    session: CompletedSession, extractor: Extractor, now: datetime
-) -> CompletedSession:
+def _process(session: CompletedSession, extractor: Extractor, now: datetime) -> CompletedSession:
     entries = entries_of(session)
     reason = skip_reason(session, entries)
     if reason:
@@ -371,9 +356,7 @@ def _process(
     with transaction.atomic():
         owner = session.actor.user if session.actor else None
         lock([owner_lock(owner.pk if owner else None), *_teller_locks(routed)])
-        fresh = CompletedSession.objects.select_for_update(of=("self",)).get(
-            pk=session.pk
-        )
+        fresh = CompletedSession.objects.select_for_update(of=("self",)).get(pk=session.pk)
         if fresh.state in FINAL:
             return fresh
         # Once more inside: the person may have turned learning off or forgotten everything.
@@ -403,9 +386,7 @@ def _extract_once(
                 kind=raw["kind"],
                 content=raw["content"],
                 evidence=tuple(raw["evidence"]),
-                expires_at=datetime.fromisoformat(raw["expires_at"])
-                if raw["expires_at"]
-                else None,
+                expires_at=datetime.fromisoformat(raw["expires_at"]) if raw["expires_at"] else None,
             )
             for raw in cache["candidates"]
         )
@@ -435,9 +416,7 @@ def _recalled_texts(session: CompletedSession) -> list[str]:
     )
     ids = uses.order_by("-used_at").values_list("memory_id", flat=True)[:200]
     return list(
-        Memory.objects.unpurged()
-        .filter(pk__in=list(ids))
-        .values_list("content", flat=True)
+        Memory.objects.unpurged().filter(pk__in=list(ids)).values_list("content", flat=True)
     )
 
 
@@ -493,25 +472,15 @@ def _finish_locked(
     session: CompletedSession, state: SessionState, *, reason: str, now: datetime
 ) -> CompletedSession:
     with transaction.atomic():
-        fresh = CompletedSession.objects.select_for_update(of=("self",)).get(
-            pk=session.pk
-        )
-        return (
-            fresh
-            if fresh.state in FINAL
-            else _finish(fresh, state, reason=reason, now=now)
-        )
+        fresh = CompletedSession.objects.select_for_update(of=("self",)).get(pk=session.pk)
+        return fresh if fresh.state in FINAL else _finish(fresh, state, reason=reason, now=now)
 
 
-def fail_session(
-    session_id: UUID, *, reason: str, now: datetime | None = None
-) -> CompletedSession:
+def fail_session(session_id: UUID, *, reason: str, now: datetime | None = None) -> CompletedSession:
     """Give a session up with a reason; its transcript stays a week for a retry."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     with transaction.atomic():
-        session = CompletedSession.objects.select_for_update(of=("self",)).get(
-            pk=session_id
-        )
+        session = CompletedSession.objects.select_for_update(of=("self",)).get(pk=session_id)
         if session.state in FINAL:
             return session
         session.state, session.reason, session.finished_at = (
@@ -537,15 +506,11 @@ def fail_session(
 def retry_session(session: CompletedSession) -> CompletedSession:
     """Queue a failed session again. Raises Conflict `transcript_gone` when its text is erased."""
     with transaction.atomic():
-        row = CompletedSession.objects.select_for_update(of=("self",)).get(
-            pk=session.pk
-        )
+        row = CompletedSession.objects.select_for_update(of=("self",)).get(pk=session.pk)
         if row.state != SessionState.FAILED:
             return row
         if row.transcript is None:
-            raise Conflict(
-                "The transcript is erased; hand it in again.", code="transcript_gone"
-            )
+            raise Conflict("The transcript is erased; hand it in again.", code="transcript_gone")
         row.state, row.reason, row.attempts = SessionState.QUEUED, "", 0
         row.finished_at = row.first_attempt_at = None
         row.save(
@@ -563,7 +528,7 @@ def retry_session(session: CompletedSession) -> CompletedSession:
 
 def erase_old_transcripts(*, now: datetime | None = None) -> int:
     """Erase the text of sessions that failed a week ago or waited a month; returns how many."""
-    moment = now or timezone.now()
+    moment = now or clock.now()
     failed = CompletedSession.objects.filter(
         state=SessionState.FAILED,
         transcript__isnull=False,

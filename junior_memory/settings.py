@@ -16,15 +16,15 @@ from junior_memory import environment as env
 BASE_DIR = Path(__file__).resolve().parent.parent
 env.load_dotenv(BASE_DIR / ".env")
 
-PRODUCTION = env.choice(
-    "MEMORY_ENV", "development", among=("development", "production")
-) == ("production")
+PRODUCTION = env.choice("MEMORY_ENV", "development", among=("development", "production")) == (
+    "production"
+)
 DATA_DIR = Path(env.text("MEMORY_DATA_DIR") or BASE_DIR / ".data")
 DEBUG = False
 
 
 def _development_secret(name: str) -> str:
-    """Return a secret kept in the data directory; made on first use, readable by its owner alone."""
+    """Return a secret kept in the data directory, made on first use, for its owner alone."""
     path = DATA_DIR / name
     if path.is_file():
         return path.read_text(encoding="utf-8").strip()
@@ -109,9 +109,7 @@ DATABASES = {
     "default": {
         "ENGINE": "junior_memory.database",
         "NAME": "junior_memory",
-        "CONN_MAX_AGE": env.integer(
-            "MEMORY_CONN_MAX_AGE_SECONDS", 60, low=0, high=3600
-        ),
+        "CONN_MAX_AGE": env.integer("MEMORY_CONN_MAX_AGE_SECONDS", 60, low=0, high=3600),
         "CONN_HEALTH_CHECKS": True,
         **(
             env.database(DATABASE_URL)
@@ -257,9 +255,7 @@ JUNIOR_MEMORY = {
     "embedding_model": env.text("MEMORY_EMBEDDING_MODEL"),
     "recall_enabled": not env.flag("MEMORY_DISABLE_RECALL"),
     "extraction_enabled": not env.flag("MEMORY_DISABLE_EXTRACTION"),
-    "retrieve_timeout_ms": env.integer(
-        "MEMORY_RETRIEVE_TIMEOUT_MS", 1500, low=50, high=10_000
-    ),
+    "retrieve_timeout_ms": env.integer("MEMORY_RETRIEVE_TIMEOUT_MS", 1500, low=50, high=10_000),
     "purge_after_days": env.integer("MEMORY_PURGE_AFTER_DAYS", 30, low=0, high=3650),
     "active_quota": env.integer("MEMORY_ACTIVE_QUOTA", 5000, low=1, high=1_000_000),
     "public_from_unlinked": env.choice(
@@ -274,5 +270,6 @@ JUNIOR_MEMORY = {
     "daily_budget_usd": env.money("MEMORY_DAILY_BUDGET_USD"),
     "monthly_budget_usd": env.money("MEMORY_MONTHLY_BUDGET_USD"),
     "metrics_token": env.text("METRICS_TOKEN"),
-    "demo": env.flag("MEMORY_DEMO"),
+    "demo": env.flag("MEMORY_DEMO") or (DATA_DIR / "demo").exists(),
+    "base_url": env.text("MEMORY_BASE_URL", "http://127.0.0.1:8000").rstrip("/"),
 }

@@ -8,16 +8,20 @@ import unicodedata
 import snowballstemmer
 
 _WORD = re.compile(r"[^\W_]+")
+# Thai, Lao, Myanmar, Khmer, kana, Han, Hangul: scripts in which words run together.
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
 _STEMMER = snowballstemmer.stemmer("english")
 _COMMON = frozenset(
-    "a about an and any are as at be by can do does for from had has have he her him his i if in is"
-    " it its me my no not nothing of on or our own she so that the their them they this to us use"
-    " used uses using was we were when which who will with you your".split()
+    (
+        "a about an and any are as at be by can do does for from had has have "
+        "he her him his i if in is it its me my no not nothing of on or our own "
+        "she so that the their them they this to us use used uses using was we were when which "
+        "who will with you your"
+    ).split()
 )
-_NEGATIONS = frozenset("not never no nothing cannot without t".split())
+_NEGATIONS = frozenset(["not", "never", "no", "nothing", "cannot", "without", "t"])
 
 
 def _plain_words(text: str) -> list[str]:

@@ -7,11 +7,10 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from django.db import close_old_connections
-from django.utils import timezone
-from procrastinate import JobContext
+from procrastinate import App, JobContext
 from procrastinate.contrib.django import app
 
-from junior_memory import forgetting, people, queue, sessions
+from junior_memory import clock, forgetting, people, queue, sessions
 from junior_memory.errors import NotFound
 
 logger = logging.getLogger(__name__)
@@ -33,13 +32,11 @@ def process_session(session_id: str) -> None:
 
 
 @app.periodic(cron="* * * * *")
-@app.task(
-    name="keep_house", queue=queue.QUEUE, queueing_lock="keep_house", pass_context=False
-)
+@app.task(name="keep_house", queue=queue.QUEUE, queueing_lock="keep_house", pass_context=False)
 def keep_house(timestamp: int) -> None:
     """Every minute: archive what has expired, erase what is due, decline what nobody decided."""
     close_old_connections()
-    now = max(timezone.now(), datetime.fromtimestamp(timestamp, tz=UTC))
+    now = max(clock.now(), datetime.fromtimestamp(timestamp, tz=UTC))
     forgetting.expire_due(now=now)
     forgetting.purge_due(now=now)
     forgetting.decline_stale_held(now=now)
@@ -48,24 +45,22 @@ def keep_house(timestamp: int) -> None:
     close_old_connections()
 
 
-@app.periodic(cron="* * * * *")
+@app.periodic(cron="* * * * * */15")
 @app.task(
     name="recover_stalled",
     queue=queue.QUEUE,
     queueing_lock="recover_stalled",
     pass_context=True,
 )
-async def recover_stalled(context: JobContext, timestamp: int) -> None:
-    """Every minute: give the jobs of dead workers to living ones."""
+async def recover_stalled(context: JobContext, timestamp: int) -> None:  # noqa: ARG001
+    """Every 15 seconds: give the jobs of dead workers to living ones."""
     await retry_stalled(context.app)
 
 
-async def retry_stalled(worker_app: object) -> int:
+async def retry_stalled(worker_app: App) -> int:
     """Queue again what a dead worker held; returns how many jobs."""
-    manager = getattr(worker_app, "job_manager")  # noqa: B009
-    stalled = list(
-        await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS)
-    )
+    manager = worker_app.job_manager
+    stalled = list(await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS))
     for job in stalled:
         await manager.retry_job(job)
     if stalled:

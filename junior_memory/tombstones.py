@@ -94,9 +94,7 @@ def lay_tombstones(memories: Iterable[Memory], *, now: datetime) -> int:
 
 def lift_tombstones(scopes: Scopes, content: str) -> int:
     """Let a text be remembered again: somebody asked for it in so many words."""
-    marks = Tombstone.objects.filter(
-        fingerprint__in=fingerprints.tombstones(scopes.names, content)
-    )
+    marks = Tombstone.objects.filter(fingerprint__in=fingerprints.tombstones(scopes.names, content))
     memories = list(marks.values_list("memory_id", flat=True))
     return Tombstone.objects.filter(memory_id__in=memories).delete()[0]
 
@@ -105,16 +103,12 @@ def utterance_fingerprints(scopes: Scopes, utterances: Sequence[str]) -> list[st
     """Return the fingerprints by which the cited words would be recognised if they came again."""
     return list(
         dict.fromkeys(
-            fingerprints.tombstone(scope, text)
-            for text in utterances
-            for scope in scopes.names
+            fingerprints.tombstone(scope, text) for text in utterances for scope in scopes.names
         )
     )
 
 
-def blocked_by(
-    scopes: Scopes, content: str, *, utterances: Sequence[str] = ()
-) -> list[UUID]:
+def blocked_by(scopes: Scopes, content: str, *, utterances: Sequence[str] = ()) -> list[UUID]:
     """Return the tombstones that stop a learned fact; empty when it may be stored.
 
     The same text is always found, for ever. The words it was learned from are found when they come
@@ -125,20 +119,16 @@ def blocked_by(
         for text in (content, *utterances)
         for digest in fingerprints.tombstones(scopes.names, text)
     ]
-    found = list(
-        Tombstone.objects.filter(fingerprint__in=digests).values_list("id", flat=True)
-    )
+    found = list(Tombstone.objects.filter(fingerprint__in=digests).values_list("id", flat=True))
     return found or _blocked_in_other_words(scopes, content)
 
 
 def count_blocked(tombstone_ids: Sequence[UUID], *, now: datetime) -> None:
     """Record one stopped attempt, so that its person sees it."""
-    memories = Tombstone.objects.filter(id__in=tombstone_ids).values_list(
-        "memory_id", flat=True
+    memories = Tombstone.objects.filter(id__in=tombstone_ids).values_list("memory_id", flat=True)
+    Tombstone.objects.filter(memory_id__in=list(memories), of=Tombstone.Of.CONTENT).update(
+        blocked_count=F("blocked_count") + 1, last_blocked_at=now
     )
-    Tombstone.objects.filter(
-        memory_id__in=list(memories), of=Tombstone.Of.CONTENT
-    ).update(blocked_count=F("blocked_count") + 1, last_blocked_at=now)
 
 
 def _blocked_in_other_words(scopes: Scopes, content: str) -> list[UUID]:

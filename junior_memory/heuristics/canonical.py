@@ -64,10 +64,12 @@ _AFTER_VERB = re.compile(
 )
 
 _TAILS = (
+    re.compile(r",? (?:so|but|and) (?:maybe|perhaps|let's|hopefully|please|let me|probably|i guess|i think|we can|we should|i hope)\b.{0,200}$", re.I),
     re.compile(r",? (?:so|and|but|though|which|because|as|since|if|when|and so)\b[^,]{0,160}\b(?:you|your|you're|you've|ya)\b.*$", re.I),
     re.compile(r",? (?:if (?:that helps|it matters|possible|needed)|you know|I (?:think|guess|suppose|believe|mean)|"
                r"to be honest|tbh|imo|imho|lol|haha+|btw|by the way|for sure|too|as well|of course|after all|"
-               r"actually|anyway|though|in fact|hands down|I must say|I have to say|at all times please|please|thanks|thank you)$", re.I),
+               r"actually|anyway|though|in fact|hands down|I must say|I have to say|(?:so )?check (?:it|them|this|that) out|take a look|have a look|look at (?:this|that|it)|see|as usual|at all times please|please|thanks|thank you)$", re.I),
+    re.compile(r"(?<=\w{3}),? (?:and|but|so) (?:it|they|he|she|that|this|there)(?:'s|'re|'ve|'d)? \w+.{0,160}$", re.I),
     re.compile(r",? (?:and|but|which|so) (?:it|that|this|they|he|she|everything|everyone)?(?:'s| is| was| were|'ve| has been|'s been| have been| went| felt)"
                r" (?:\w+ ){0,4}(?:amazing|awesome|great|cool|fun|nice|good|fantastic|wonderful|incredible|powerful|perfect"
                r"|lovely|super|rewarding|inspiring|exciting|crazy|wild|tough|hard|special|beautiful|delicious|epic|unreal"
@@ -159,7 +161,9 @@ def trim_tail(text: str) -> str:
     for _ in range(3):
         before = text
         for pattern in _TAILS:
-            text = pattern.sub("", text).rstrip(" ,-:")
+            shorter = pattern.sub("", text).rstrip(" ,-:")
+            if len(shorter.split()) >= 3:
+                text = shorter
         if text == before:
             break
     return text

@@ -49,7 +49,7 @@ REMEMBER = re.compile(
 _TIME_FRONT = re.compile(
     r"^((?:last|next|this past|this) (?:night|week|weekend|month|year|summer|winter|spring|fall|autumn|mon|tues?|wed|thurs?|fri|sat|sun|\w+day)"
     r"|yesterday(?: morning| afternoon| evening)?|today|tomorrow|recently|lately|nowadays|these days|currently|sometimes|usually|normally|typically|generally|often|mostly"
-    r"|every (?:\w+ ){0,2}\w+|(?:about |around )?(?:a|an|one|two|three|four|five|six|seven|\d{1,2}|a few|a couple of|several) (?:day|week|month|year)s? ago"
+    r"|every (?:(?:single|other|second|few) )?(?:day|night|week|weekend|month|year|summer|winter|spring|fall|autumn|morning|evening|afternoon|time|\w+day)(?: (?:morning|evening|night|afternoon))?|(?:about |around )?(?:a|an|one|two|three|four|five|six|seven|\d{1,2}|a few|a couple of|several) (?:day|week|month|year)s? ago"
     r"|(?:in|back in|since) (?:\d{4}|january|february|march|april|may|june|july|august|september|october|november|december)(?: \d{4})?"
     r"|(?:on|at) (?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends|weekdays|nights?)|(?:for|over|during) the (?:last|past) (?:\w+ ){0,2}\w+"
     r"|growing up|as a (?:kid|child|teenager|student|rule)|back then|in the (?:mornings?|evenings?|afternoons?|past|future|meantime)|at (?:home|work|night|school|uni)|for (?:work|fun|breakfast|lunch|dinner)|most (?:mornings|days|evenings|nights|weekends)),? +(?=(?:i|i'm|i've|i'd|we|we're|we've|my)\b)",
@@ -67,10 +67,11 @@ _JOINT = re.compile(
 )
 _SUBORDINATORS = re.compile(r"\b(?:when|whenever|while|because|if|that|since|after|before|until|where|which|who|as|than|unless|what|how)$", re.IGNORECASE)
 _ELLIPTIC = (
-    (re.compile(r"^(?:gonna|going to|planning (?:to|on)|hoping to|thinking (?:of|about)|looking forward to|trying to|working on|learning)\b", re.I), "I'm "),
+    (re.compile(r"^(?:gonna|going to) (?!be\b)|^(?:planning (?:to|on)|hoping to|thinking (?:of|about)|looking forward to|trying to|working on|learning (?!is\b|to \w+ (?:is|can)\b))\b", re.I), "I'm "),
     (re.compile(r"^been \w+ing\b", re.I), "I've "),
-    (re.compile(r"^(?:just |recently |finally |also )?(?:started|joined|went|got|bought|finished|moved|took|adopted|signed up|visited|met|decided|began|spent|made|grew up|used to)\b", re.I), "I "),
-    (re.compile(r"^(?:love|hate|prefer|can't stand|don't (?:like|eat|drink)|really (?:love|like|enjoy))\b(?! (?:it|that|this|the|those|these|your?|to (?:see|hear|know)|seeing|hearing|how)\b)", re.I), "I "),
+    (re.compile(r"^(?:just |recently |finally |also |even )?(?:started|joined|went|got (?:a|an|my|to|back|into|some)|bought|finished|took|adopted|signed up|visited|decided|began|spent|grew up|used to)\b(?! (?:by|me)\b)", re.I), "I "),
+    (re.compile(r"^(?:just |recently |finally |also |even )?(?:[a-z]{3,}ed|made|met|moved|ran|won|broke|wrote|read|lost|saw|had|taught|built|drove|flew|rode) (?:my|our) ", re.I), "I "),
+    (re.compile(r"^(?:love|hate|prefer|can't stand|don't (?:like|eat|drink)|really (?:love|like|enjoy))\b(?! (?:is|was|has|makes|can|it|that|this|the|those|these|your?|how|what|when|to (?:see|hear|know)|seeing|hearing you)\b)", re.I), "I "),
 )  # fmt: skip
 
 

@@ -6,11 +6,9 @@ they were checked by leaving whole conversations out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from junior_memory.heuristics import refusals, words
-from junior_memory.heuristics.sentences import Sentence
 from junior_memory.heuristics.statements import Family, Reading
 
 _FAMILY_SCORE: Mapping[Family, float] = {

@@ -15,6 +15,7 @@ from junior_memory.heuristics.scoring import score_reading
 from junior_memory.heuristics.sentences import Sentence, split_sentences
 from junior_memory.heuristics.shared import read_procedure, read_team_fact, read_tool_output
 from junior_memory.heuristics.statements import Family, Reading, Statement
+from junior_memory.heuristics.values import read_opinion
 
 _MESSAGE_SPAN = 10_000
 _MAX_TOOL_CHARACTERS = 20_000
@@ -36,6 +37,7 @@ def read_session(entries: Sequence[Entry], *, limit: int) -> tuple[Candidate, ..
         statements = _from_message(
             entry, place=place, previous=previous, statements=statements, correcting=correcting
         )
+    statements = _without_lone_opinions(statements)
     kept = corrections.let_later_win(_merge_repeats(statements), correcting=frozenset(correcting))
     return tuple(
         Candidate(kind=one.kind, content=one.content, evidence=one.evidence)
@@ -116,7 +118,7 @@ def _read_sentence(sentence: Sentence, *, own: bool, shared: bool) -> list[tuple
     readings = read_first_person(text)
     if readings:
         return [(reading, explicit) for reading in readings]
-    other = read_other_language(text)
+    other = read_other_language(text) or read_opinion(text)
     return [(other, explicit)] if other is not None else []
 
 
@@ -139,6 +141,21 @@ def _from_tool(entry: Entry, *, place: int) -> list[Statement]:
                 )
             )
     return found
+
+
+_WEAK = frozenset({Family.OPINION, Family.FEELING, Family.INFLUENCE})
+_COMPANY = 3
+
+
+def _without_lone_opinions(statements: list[Statement]) -> list[Statement]:
+    """Opinions and feelings only beside at least three firmer statements of the same person in the session.
+
+    Somebody who speaks of themselves at length says who they are by what they think; in passing it is chatter.
+    """
+    firm = {one.evidence[0] for one in statements if one.kind == "preference" and one.family not in _WEAK}
+    if len(firm) >= _COMPANY:
+        return statements
+    return [one for one in statements if one.family not in _WEAK or one.explicit]
 
 
 def _merge_repeats(statements: list[Statement]) -> list[Statement]:

@@ -40,7 +40,7 @@ GOAL_VERBS = _words(
     " improve get retire marry adopt raise play teach publish finish lose quit stop eat read create spread"
     " support give inspire grow join launch win work explore continue volunteer master pursue reach save"
     " earn share empower promote coach compete expand focus go take paint record perform cook attend"
-    " train host develop design found organize organise stay reduce cut bring spend see meet do have put"
+    " train host develop design affect capture serve fight honor honour advocate change found organize organise stay reduce cut bring spend see meet do have put"
     " combine blend plant set graduate qualify compose tour stream collect renovate restore experience"
 )
 """What a wish or a plan may aim at and still be about the person, not about the task at hand."""
@@ -51,14 +51,18 @@ ONGOING_VERBS = _words(
     " applying majoring leading managing mentoring coaching running making focusing preparing organizing"
     " organising starting going thinking looking trying working pursuing exploring recovering"
     " developing creating designing getting attending helping collecting growing raising doing playing"
-    " dreaming aiming aspiring taking joining opening launching hosting marrying adopting researching"
+    " dreaming aiming aspiring putting enjoying loving chasing fighting adjusting settling taking joining opening launching hosting marrying adopting researching"
     " brainstorming blogging painting interning freelancing retiring switching quitting giving seeing"
     " dating trying filming recording composing rehearsing hiking watching cooking baking"
 )
 """Progressive forms that may state something that goes on for weeks or more."""
 
 TASK_OBJECT_VERBS = _words(
-    "fix debug solve understand reproduce find figure locate connect install compile log open access"
+    "order return rename format sort filter compare calculate draft copy paste plot summarize summarise"
+    " translate rewrite refactor migrate clarify confirm discuss review report complain subscribe"
+    " unsubscribe register sign pay transfer withdraw extract replace implement configure turn enable"
+    " disable insert attach try wait verify double-check follow ping email message text schedule wrap hear"
+    " fix debug solve understand reproduce find figure locate connect install compile log open access"
     " parse render call send upload download export import print query fetch remember decide check"
     " test deploy merge push update upgrade reset restart reach contact book schedule convert generate"
     " use see know add remove delete change ask say thank show talk tell cancel look"

@@ -136,6 +136,28 @@ _KOREAN_PARTICLE = re.compile(
 )
 _HANGUL_WORD = re.compile("[\uac00-\ud7a3]+")
 
+_IRREGULAR = {
+    form: forms.split()[0]
+    for forms in """be been being;bear bore borne;beat beaten;become became;begin began begun;bend bent;
+        bite bit bitten;blow blew blown;break broke broken;bring brought;build built;burn burnt;
+        buy bought;catch caught;child children;choose chose chosen;come came;deal dealt;dig dug;
+        draw drew drawn;dream dreamt;drink drank drunk;drive drove driven;eat ate eaten;fall fell
+        fallen;feed fed;feel felt;fight fought;find found;fly flew flown;foot feet;forget forgot
+        forgotten;forgive forgave forgiven;freeze froze frozen;get got gotten;give gave given;go went
+        gone;grow grew grown;hang hung;hear heard;hide hid hidden;hold held;keep kept;kneel knelt;
+        know knew known;lay laid;lead led;leap leapt;learn learnt;leave left;lend lent;life lives;
+        lose lost;make made;man men;mean meant;meet met;mouse mice;pay paid;person people;ride rode
+        ridden;ring rang rung;rise rose risen;run ran;say said;see saw seen;seek sought;sell sold;
+        send sent;shake shook shaken;shine shone;shoot shot;show shown;sing sang sung;sink sank sunk;
+        sit sat;sleep slept;speak spoke spoken;spend spent;stand stood;steal stole stolen;stick
+        stuck;strike struck;swear swore sworn;sweep swept;swim swam swum;take took taken;teach
+        taught;tear tore torn;tell told;think thought;throw threw thrown;tooth teeth;understand
+        understood;wake woke woken;wear wore worn;weep wept;wife wives;win won;woman women;write
+        wrote written""".split(";")
+    for form in forms.split()
+}
+"""English forms that no suffix rule reaches, with the form they belong to."""
+
 
 class Stemmer(Protocol):
     """What a snowball stemmer does."""
@@ -213,6 +235,8 @@ def stems(word: str, latin: Sequence[str]) -> set[str]:
     for language in languages:
         stemmer = _stemmers.get(language)
         found.add(fold(stemmer.stemWord(word)))
+        if language == "english" and bare in _IRREGULAR:
+            found.add(_IRREGULAR[bare])
         if bare != word:
             found.add(fold(stemmer.stemWord(bare)))
     return {stem for stem in found if stem}

@@ -68,7 +68,7 @@ class Unit:
     surface: str
     any_of: tuple[tuple[str, ...], ...]
     parts: tuple[Unit, ...] = ()
-    characters: bool = False
+    start: int = 0
 
     def tsquery(self) -> str:
         """Spell the unit in PostgreSQL's tsquery notation."""
