@@ -23,7 +23,6 @@ from junior_memory.database import embedded
 from junior_memory.database.discretion import (
     DiscreetDebugCursor,
     DiscreetErrors,
-    DiscreetOperations,
 )
 
 
@@ -50,7 +49,6 @@ class DatabaseWrapper(postgresql.DatabaseWrapper):
     """PostgreSQL, embedded when the settings say where its data belongs."""
 
     client_class = DatabaseClient
-    ops_class = DiscreetOperations
 
     @property
     def embedded_directory(self) -> Path | None:

@@ -12,7 +12,6 @@ from types import TracebackType
 from typing import Any
 
 import psycopg
-from django.db.backends.postgresql.operations import DatabaseOperations as PostgreSQLOperations
 from django.db.backends.utils import CursorDebugWrapper
 from django.db.utils import DatabaseErrorWrapper
 from psycopg.pq import DiagnosticField
@@ -95,23 +94,17 @@ class DiscreetErrors(DatabaseErrorWrapper):
         super().__exit__(exc_type, exc_value, traceback)
 
 
-class DiscreetOperations(PostgreSQLOperations):
-    """Django's operations; the last query is reported with its placeholders."""
-
-    def last_executed_query(self, cursor: Any, sql: Any, params: Any) -> str:
-        return str(sql)
-
-
 class DiscreetDebugCursor(CursorDebugWrapper):
     """Django's recording cursor; it keeps and logs statements without their parameters."""
 
     def debug_sql(
         self,
         sql: Any = None,
-        params: Any = None,
+        params: Any = None,  # noqa: ARG002 - this is what is left out
         use_last_executed_query: bool = False,
         many: bool = False,
     ) -> Any:
+        """As Django's, told of no parameters."""
         return super().debug_sql(
             sql, None, use_last_executed_query=use_last_executed_query, many=many
         )

@@ -264,10 +264,11 @@ def _start(directory: Path, *, options: Mapping[str, str], deadline: float) -> N
 def _launch(directory: Path, *, options: Mapping[str, str], deadline: float) -> None:
     _check_version(directory)
     account = _account(directory)
+    socket_directory = _socket_directory(directory, account=account)
     plan = {
         "directory": str(directory),
         "programs": str(programs()),
-        "socket_directory": _socket_directory(directory, account=account),
+        "socket_directory": socket_directory,
         "uid": account and account[0],
         "gid": account and account[1],
         "options": dict(options),
@@ -289,6 +290,8 @@ def _launch(directory: Path, *, options: Mapping[str, str], deadline: float) -> 
     except subprocess.TimeoutExpired:
         raise EmbeddedServerError("Creating the database files took too long.") from None
     if done.returncode != 0:
+        with contextlib.suppress(OSError):
+            Path(socket_directory).rmdir()
         raise EmbeddedServerError(f"PostgreSQL could not be started: {done.stderr.strip()}")
 
 

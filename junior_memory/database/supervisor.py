@@ -52,10 +52,12 @@ class Plan(NamedTuple):
 
     @property
     def cluster(self) -> Path:
+        """PostgreSQL's data, complete once it exists."""
         return Path(self.directory) / "cluster"
 
     @property
     def durable(self) -> bool:
+        """Whether the data is meant to survive the machine."""
         return self.options.get("fsync", "on") != "off"
 
 
@@ -326,6 +328,7 @@ def server_arguments(options: Mapping[str, str], *, socket_directory: str) -> Se
 
 
 def main(argument: str) -> NoReturn:
+    """Run the plan in `argument`; what stands against it becomes the one line of stderr."""
     try:
         run(Plan(**json.loads(argument)))
     except SupervisorError as error:

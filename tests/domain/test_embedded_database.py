@@ -410,6 +410,8 @@ def test_socket_folder_that_others_may_enter_is_not_used_again(directory: Path) 
     embedded.release_server(directory)
     Path(first.host).mkdir()
     Path(first.host).chmod(0o777)
+    owner = (directory / "cluster").stat()
+    os.chown(first.host, owner.st_uid, owner.st_gid)
     try:
         assert embedded.use_server(directory, options=FAST).host != first.host
     finally:
