@@ -23,6 +23,8 @@ class MemoryConf(BaseModel):
     openai_base_url: str = ""
     embedder: Literal["none", "local", "openai"] = "none"
     embedding_model: str = ""
+    fusion: Literal["measured", "original"] = "measured"
+    """How lists are fused by rank; `original` is the preset of the system this follows."""
     recall_enabled: bool = True
     extraction_enabled: bool = True
     retrieve_timeout_ms: int = Field(default=1500, ge=50, le=10_000)

@@ -20,6 +20,7 @@ from junior_memory.audit import Doer, record_audit
 from junior_memory.conf import conf
 from junior_memory.errors import (
     Expired,
+    Forbidden,
     InvalidInput,
     JuniorMemoryError,
     NotFound,
@@ -36,13 +37,19 @@ from junior_memory.models import (
     ForgetBatch,
     Memory,
     MemoryEmbedding,
+    MemoryReport,
+    SubjectType,
     Tombstone,
     User,
+    Visibility,
 )
+from junior_memory.text import clean_text, collapse
 
 MAX_BATCH = 200
 """Ids that one selection may name (DESIGN 6)."""
 
+MAX_REASON = 200
+HELD_REPORTED = "reported"
 EXPIRY_BATCH = 1000
 PURGE_BATCH = 500
 
@@ -439,9 +446,49 @@ def approve_held(
             )
             return twin
         Memory.objects.filter(pk=memory.pk).update(held_at=None)
+        MemoryReport.objects.filter(memory=memory, resolved_at__isnull=True).update(
+            resolved_at=moment
+        )
         record_audit("approved", doer, now=moment, person_id=memory.owner_id, memory_id=memory_id)
         memory.refresh_from_db(fields=["held_at"])
     return memory
+
+
+def report_public(
+    viewer: Viewer, memory_id: UUID, *, reason: str, doer: Doer, now: datetime | None = None
+) -> MemoryReport:
+    """Report a public memory; it is held at once and staff decide.
+
+    Only its author or subject may. Repeating it while it is held returns the first report. Raises
+    NotFound, Forbidden for others who see it, InvalidInput without a reason or for other rows.
+    """
+    moment = now or clock.now()
+    words = collapse(clean_text(reason, field="reason"))
+    if not 1 <= len(words) <= MAX_REASON or viewer.user is None:
+        raise InvalidInput(
+            f"Give a reason of 1 to {MAX_REASON} characters.", fields={"reason": "length"}
+        )
+    with transaction.atomic():
+        seen = Memory.objects.visible_to(viewer).filter(pk=memory_id)
+        known = MemoryReport.objects.filter(
+            memory__in=seen, reporter=viewer.user, resolved_at__isnull=True
+        ).first()
+        if known is not None:
+            return known
+        memory = seen.active(moment).select_for_update(of=("self",)).first()
+        if memory is None:
+            raise NotFound
+        if memory.visibility != Visibility.PUBLIC:
+            raise InvalidInput("Only public memory is reported; forget your own.")
+        about = memory.subject_type == SubjectType.USER and memory.subject_key
+        if memory.owner_id != viewer.user.pk and about != str(viewer.user.pk):
+            raise Forbidden("Only its author or the person it is about may report it.")
+        report = MemoryReport.objects.create(
+            memory=memory, reporter=viewer.user, reason=words, created_at=moment
+        )
+        Memory.objects.filter(pk=memory.pk).update(held_at=moment, held_reason=HELD_REPORTED)
+        record_audit("reported", doer, now=moment, person_id=memory.owner_id, memory_id=memory.pk)
+    return report
 
 
 def decline_held(
@@ -457,6 +504,9 @@ def decline_held(
         if memory.held_at is None:
             raise NotFound
         _archive([memory_id], reason=ArchiveReason.DECLINED, batch=None, now=moment)
+        MemoryReport.objects.filter(memory=memory, resolved_at__isnull=True).update(
+            resolved_at=moment
+        )
         record_audit("declined", doer, now=moment, person_id=memory.owner_id, memory_id=memory_id)
 
 

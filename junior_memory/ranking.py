@@ -109,7 +109,7 @@ def age_bucket(observed_at: datetime, now: datetime) -> int:
 def order(
     found: Sequence[Fused], *, facts: Callable[[UUID], TieFacts], now: datetime
 ) -> list[Fused]:
-    """Sort by fused score; ties: private first, fresher bucket, newer observation, id (DESIGN 4)."""
+    """Sort by fused score; ties: private first, fresher, newer observation, id (DESIGN 4)."""
 
     def key(fused: Fused) -> tuple[float, int, int, float, str]:
         tie = facts(fused.id)

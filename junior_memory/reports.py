@@ -207,7 +207,8 @@ class CountDay:
         return self.private + self.org + self.public
 
 
-def _created_by_day(rows: QuerySet[Memory, Any], now: datetime, days: int) -> list[CountDay]:
+def created_by_day(rows: QuerySet[Memory, Any], now: datetime, days: int) -> list[CountDay]:
+    """Return what was created and forgotten on each of the last `days` UTC days."""
     since = _since(now, days)
     created = (
         rows.filter(created_at__gte=since)
@@ -255,7 +256,7 @@ def own_statistics(viewer: Viewer, *, now: datetime | None = None) -> OwnStatist
     seen = Memory.objects.visible_to(viewer)
     return OwnStatistics(
         stats=_stats(seen, moment),
-        days=tuple(_created_by_day(seen.unpurged(), moment, SERIES_DAYS)),
+        days=tuple(created_by_day(seen.unpurged(), moment, SERIES_DAYS)),
         generated_at=moment,
     )
 
@@ -344,7 +345,7 @@ def operational_report(*, now: datetime | None = None) -> OperationalReport:
         metrics=tuple(_metrics(stats, thirty)),
         stats=stats,
         costs=spent,
-        created=tuple(_created_by_day(every, moment, SERIES_DAYS)),
+        created=tuple(created_by_day(every, moment, SERIES_DAYS)),
         queue=queue_state(),
         skipped={row["reason"]: row["times"] for row in skipped},
         held=every.held().count(),

@@ -7,6 +7,7 @@ set is a system check. `MEMORY_ENV=production` turns the development convenience
 from __future__ import annotations
 
 import secrets
+from importlib.util import find_spec
 from pathlib import Path
 
 from csp.constants import NONCE, NONE, SELF
@@ -61,6 +62,7 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "django.contrib.humanize",
     "django_htmx",
+    "ninja",
     "csp",
     "procrastinate.contrib.django",
     "junior_memory",
@@ -160,9 +162,18 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
+
+def _plotly_dir() -> Path:
+    """Return the folder of the installed plotly package that holds plotly.min.js."""
+    spec = find_spec("plotly")
+    if spec is None or not spec.submodule_search_locations:
+        raise RuntimeError("plotly is not installed")
+    return Path(spec.submodule_search_locations[0]) / "package_data"
+
+
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [BASE_DIR / "static", ("plotly", _plotly_dir())]
 WHITENOISE_USE_FINDERS = not PRODUCTION
 WHITENOISE_AUTOREFRESH = False
 STORAGES = {
@@ -253,6 +264,7 @@ JUNIOR_MEMORY = {
     "openai_base_url": env.text("OPENAI_BASE_URL"),
     "embedder": env.choice("MEMORY_EMBEDDER", "none", among=("none",)),
     "embedding_model": env.text("MEMORY_EMBEDDING_MODEL"),
+    "fusion": env.choice("MEMORY_FUSION", "measured", among=("measured", "original")),
     "recall_enabled": not env.flag("MEMORY_DISABLE_RECALL"),
     "extraction_enabled": not env.flag("MEMORY_DISABLE_EXTRACTION"),
     "retrieve_timeout_ms": env.integer("MEMORY_RETRIEVE_TIMEOUT_MS", 1500, low=50, high=10_000),

@@ -6,6 +6,7 @@ from django.urls import include, path
 urlpatterns = [
     path("api/", include("api.urls")),
     path("admin/", admin.site.urls),
+    path("", include("api.health_urls")),
     path("", include("dashboard.urls")),
 ]
 
