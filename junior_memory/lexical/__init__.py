@@ -8,13 +8,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.search import SearchVectorField
 from django.db.models import Func, TextField, Value
 
-from junior_memory.lexical.terms import (
-    QueryTerms,
-    Unit,
-    index_terms,
-    language_of,
-    query_terms,
-)
+from junior_memory.lexical.queries import QueryTerms, Unit, query_terms
+from junior_memory.lexical.terms import index_terms, language_of
 
 __all__ = [
     "QueryTerms",

@@ -61,9 +61,7 @@ _RUN = re.compile(f"[{WORD_CLASS}]*[{GRAM_CLASS}][{WORD_CLASS}]*")
 _LEADING = re.compile(r"^(?:[:!?'‘’*`=¿¡·•–—-]+(?=\w|[./~#@\\])|\.{2,}(?=\w))+")
 _TRAILING = re.compile(r"[.:!?'‘’*`·•–—=\\-]+$|(?<=\w)/$")
 _APOSTROPHES = "'’ʼ"
-_WORD = re.compile(
-    rf"(?:(?!_)[{WORD_CLASS}])+(?:[{_APOSTROPHES}](?:(?!_)[{WORD_CLASS}])+)*"
-)
+_WORD = re.compile(rf"(?:(?!_)[{WORD_CLASS}])+(?:[{_APOSTROPHES}](?:(?!_)[{WORD_CLASS}])+)*")
 _CONNECTOR = re.compile(f"[^{WORD_CLASS}{_APOSTROPHES}]|_")
 _DIGIT_AND_LETTER = re.compile(r"(?=.*\d)(?=.*[^\W\d_])")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -77,19 +75,19 @@ def tokens(text: str) -> Iterator[Token]:
     for match in EMOJI.finditer(text):
         yield _emoji(match)
     text = EMOJI.sub(lambda found: " " * len(found[0]), text)
-    for match in _RUN.finditer(text):
-        yield _token(Kind.RUN, match[0], match.start())
+    runs = [(match.start(), match.end(), match[0]) for match in _RUN.finditer(text)]
+    for start, _, run in runs:
+        yield _token(Kind.RUN, run, start)
     for match in _SPACED.finditer(text):
-        yield from _spaced(match[0], match.start())
+        for token in _spaced(match[0], match.start()):
+            if token.kind is Kind.WORD and any(a <= token.start < b for a, b, _ in runs):
+                continue
+            yield token
 
 
-def _token(
-    kind: Kind, surface: str, start: int, inside: tuple[Token, ...] = ()
-) -> Token:
+def _token(kind: Kind, surface: str, start: int, inside: tuple[Token, ...] = ()) -> Token:
     lowered = lower(surface)
-    return Token(
-        kind, start, start + len(surface), surface, lowered, fold(surface), inside
-    )
+    return Token(kind, start, start + len(surface), surface, lowered, fold(surface), inside)
 
 
 def _emoji(match: re.Match[str]) -> Token:
