@@ -1,0 +1,308 @@
+"""Daily charts: one object from which the drawing, the table, the sentence and the file are made.
+
+Colours are named by custom property (`var(--chart-1)`); the script that draws replaces each name by
+its value in the present theme. Labels are never read as markup: see `_plain`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from html import escape
+from math import ceil, floor, log10
+from typing import Any, Literal
+
+import plotly.graph_objects as go
+from django.utils.formats import date_format
+
+from junior_memory.reports import ZERO, format_usd
+
+Amount = Decimal | int
+Unit = Literal["usd", "memories"]
+
+TICKS = 4
+"""Steps that the vertical axis aims at."""
+
+HEIGHT = 250
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""First characters that make a spreadsheet read a cell as a formula."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One part of every bar. `color` names a custom property; `is_below` hangs under the axis."""
+
+    key: str
+    name: str
+    color: str
+    values: tuple[Amount, ...]
+    is_below: bool = False
+    is_hatched: bool = False
+
+    @property
+    def total(self) -> Amount:
+        """The whole window."""
+        return sum(self.values, ZERO) if self._is_money else sum(self.values)
+
+    @property
+    def _is_money(self) -> bool:
+        return any(isinstance(value, Decimal) for value in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of the table behind a chart, in the words of the page."""
+
+    day: date
+    cells: tuple[str, ...]
+    total: str
+
+
+@dataclass(frozen=True, slots=True)
+class DailyChart:
+    """Stacked bars over days, oldest first, and everything that says the same without a picture."""
+
+    key: str
+    title: str
+    unit: Unit
+    days: tuple[date, ...]
+    series: tuple[Series, ...]
+    with_average: bool = False
+    _json: list[str] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def stacked(self) -> tuple[Series, ...]:
+        """The series that add up to a day's bar."""
+        return tuple(one for one in self.series if not one.is_below)
+
+    @property
+    def totals(self) -> tuple[Amount, ...]:
+        """Each day's bar, without what hangs below it."""
+        zero: Amount = ZERO if self.unit == "usd" else 0
+        return tuple(
+            sum((one.values[at] for one in self.stacked), zero) for at in range(len(self.days))
+        )
+
+    @property
+    def total(self) -> Amount:
+        """The whole window."""
+        zero: Amount = ZERO if self.unit == "usd" else 0
+        return sum(self.totals, zero)
+
+    @property
+    def average(self) -> Decimal:
+        """An average day of the window, days without anything included."""
+        return Decimal(self.total) / len(self.days)
+
+    @property
+    def is_empty(self) -> bool:
+        """True when every value is 0."""
+        return not any(value for one in self.series for value in one.values)
+
+    def write(self, amount: Amount) -> str:
+        """Write an amount in the chart's unit, as every place of the page does."""
+        return format_usd(Decimal(amount)) if self.unit == "usd" else f"{amount:,}"
+
+    @property
+    def legend(self) -> list[tuple[Series, str]]:
+        """Each series with its total."""
+        return [(one, self.write(one.total)) for one in self.series]
+
+    @property
+    def lines(self) -> list[Line]:
+        """The table: one row a day, the newest first."""
+        return [
+            Line(
+                day,
+                tuple(self.write(one.values[at]) for one in self.series),
+                self.write(self.totals[at]),
+            )
+            for at, day in reversed(list(enumerate(self.days)))
+        ]
+
+    @property
+    def foot(self) -> Line:
+        """The table's last row: what the columns add up to."""
+        cells = tuple(self.write(one.total) for one in self.series)
+        return Line(self.days[-1], cells, self.write(self.total))
+
+    @property
+    def average_text(self) -> str:
+        """The average day as the page writes it."""
+        return format_usd(self.average) if self.unit == "usd" else f"{self.average:.1f}"
+
+    @property
+    def summary(self) -> str:
+        """The chart in a sentence, for those who do not see it."""
+        first, last = _long(self.days[0]), _long(self.days[-1])
+        start = f"{self.title}, {first} to {last}, UTC."
+        if self.is_empty:
+            return f"{start} Nothing on any day."
+        parts = ", ".join(f"{one.name} {total}" for one, total in self.legend)
+        top = max(range(len(self.days)), key=lambda at: self.totals[at])
+        most = f"Most on {_long(self.days[top])}: {self.write(self.totals[top])}."
+        return f"{start} Total {self.write(self.total)}: {parts}. {most}"
+
+    @property
+    def figure(self) -> str:
+        """The drawing as Plotly reads it, in JSON."""
+        text: str = _figure(self).to_json()
+        return text
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The file: exact amounts, the oldest day first, without a total to be summed twice."""
+        unit = "_usd" if self.unit == "usd" else ""
+        head = ["date_utc", *(f"{one.key}{unit}" for one in self.series)]
+        return [
+            head,
+            *(
+                [day.isoformat(), *(_exact(one.values[at]) for one in self.series)]
+                for at, day in enumerate(self.days)
+            ),
+        ]
+
+
+def to_csv(rows: Sequence[Sequence[str]]) -> str:
+    """Write rows as RFC 4180; a cell that a spreadsheet would run as a formula is made text."""
+    sink = io.StringIO()
+    writer = csv.writer(sink)
+    writer.writerows([[_inert(cell) for cell in row] for row in rows])
+    return sink.getvalue()
+
+
+def _inert(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
+
+
+def _exact(amount: Amount) -> str:
+    if isinstance(amount, int):
+        return str(amount)
+    text = f"{amount:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _long(day: date) -> str:
+    return date_format(day, "j F Y")
+
+
+def _plain(text: str) -> str:
+    """Return text that Plotly, which reads some HTML in labels, shows as it is."""
+    return escape(text, quote=False)
+
+
+def _figure(chart: DailyChart) -> go.Figure:
+    figure = go.Figure(
+        data=[_bars(chart, one) for one in chart.series],
+        layout={
+            "template": None,
+            "barmode": "relative",
+            "bargap": 0.28,
+            "height": HEIGHT,
+            "margin": {"l": 52, "r": 4, "t": 8, "b": 28},
+            "showlegend": False,
+            "dragmode": False,
+            "hovermode": "x unified",
+            "hoverlabel": {
+                "bgcolor": "var(--chart-paper)",
+                "bordercolor": "var(--chart-edge)",
+                "font": {"color": "var(--chart-ink)"},
+            },
+            "font": {"family": "var(--sans)", "size": 12, "color": "var(--chart-text)"},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "xaxis": _days_axis(chart),
+            "yaxis": _amounts_axis(chart),
+        },
+    )
+    if chart.with_average and not chart.is_empty:
+        figure.add_hline(
+            y=float(chart.average),
+            line={"color": "var(--chart-ink)", "width": 1.25, "dash": "dash"},
+        )
+    return figure
+
+
+def _bars(chart: DailyChart, one: Series) -> go.Bar:
+    sign = -1 if one.is_below else 1
+    marker: dict[str, Any] = {"color": f"var({one.color})", "cornerradius": 2}
+    if one.is_hatched:
+        marker["pattern"] = {
+            "shape": "/",
+            "size": 5,
+            "solidity": 0.25,
+            "fgcolor": "var(--chart-paper)",
+        }
+    return go.Bar(
+        name=_plain(one.name),
+        x=[day.isoformat() for day in chart.days],
+        y=[sign * float(value) for value in one.values],
+        customdata=[chart.write(value) for value in one.values],
+        hovertemplate="%{customdata} " + _plain(one.name) + "<extra></extra>",
+        marker=marker,
+    )
+
+
+def _days_axis(chart: DailyChart) -> dict[str, Any]:
+    """Name about six days; every one of a week."""
+    step = max(1, round(len(chart.days) / 6))
+    named = list(reversed(chart.days[::-1][::step]))
+    return {
+        "type": "date",
+        "tickvals": [day.isoformat() for day in named],
+        "ticktext": [date_format(day, "j M") for day in named],
+        "hoverformat": "%a %-d %B %Y",
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+        "fixedrange": True,
+    }
+
+
+def _amounts_axis(chart: DailyChart) -> dict[str, Any]:
+    """Round steps over the whole height, written like every other amount of the page."""
+    top = max((float(total) for total in chart.totals), default=0.0)
+    depths = [float(v) for one in chart.series if one.is_below for v in one.values]
+    bottom = max(depths, default=0.0)
+    if not top and not bottom:
+        values, low, high = [0.0], 0.0, 1.0
+    else:
+        step = _step((top + bottom) / TICKS, whole=chart.unit != "usd")
+        first, last = -ceil(bottom / step - 1e-9), ceil(top / step - 1e-9)
+        values = [at * step for at in range(first, last + 1)]
+        low, high = first * step, last * step
+    return {
+        "range": [low, high * 1.02],
+        "tickvals": values,
+        "ticktext": [_tick(chart, abs(value), values) for value in values],
+        "gridcolor": "var(--chart-grid)",
+        "zeroline": True,
+        "zerolinecolor": "var(--chart-zero)",
+        "zerolinewidth": 1,
+        "ticks": "",
+        "fixedrange": True,
+    }
+
+
+def _step(rough: float, *, whole: bool) -> float:
+    """Return the next of 1, 2, 2.5, 5 or 10 times a power of ten; whole numbers for counts."""
+    if whole:
+        rough = max(rough, 1)
+    power = 10.0 ** floor(log10(rough))
+    steps = (1, 2, 5, 10) if whole else (1, 2, 2.5, 5, 10)
+    return next(step * power for step in steps if step * power >= rough * (1 - 1e-9))
+
+
+def _tick(chart: DailyChart, value: float, values: list[float]) -> str:
+    if chart.unit != "usd":
+        return f"{round(value):,}"
+    step = values[1] - values[0] if len(values) > 1 else 1.0
+    digits = 0 if step >= 1 and step.is_integer() else max(2, ceil(-log10(step)) + 1)
+    text = f"{value:,.{digits}f}"
+    if digits > 2:
+        text = text.rstrip("0") if value else "0.00"
+    return f"${text}"

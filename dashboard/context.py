@@ -1,0 +1,132 @@
+"""What the frame around every page shows. Nothing is asked before a template asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from django.contrib.messages import get_messages
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+
+from dashboard.http import UNDO_TAG
+from junior_memory.access import person
+from junior_memory.conf import conf
+from junior_memory.models import Memory, User
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COUNTED = 1000
+"""Counts are exact to here and "more than" beyond, so that no page counts a million rows."""
+
+THEME_COOKIE = "theme"
+THEMES = ("light", "dark")
+
+
+@dataclass(frozen=True, slots=True)
+class Toast:
+    """One thing that was done, with the address that undoes it."""
+
+    text: str
+    undo: str
+    target: str
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One entry of the navigation."""
+
+    name: str
+    url: str
+    title: str
+    staff: bool = False
+
+
+class Shell:
+    """The frame's own data, read lazily and at most once a request."""
+
+    pages = (
+        ("memories", "Memories", False),
+        ("recall", "Recall", False),
+        ("settings", "Settings", False),
+        ("overview", "Overview", True),
+        ("system", "System", True),
+    )
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._request = request
+
+    @property
+    def _user(self) -> User | None:
+        user = getattr(self._request, "user", None)
+        return user if isinstance(user, User) or getattr(user, "is_authenticated", False) else None
+
+    @property
+    def demo(self) -> bool:
+        """True when everything shown is made up."""
+        return conf().demo
+
+    @property
+    def purge_days(self) -> int:
+        """Days between forgetting and erasing."""
+        return conf().purge_after_days
+
+    @property
+    def theme(self) -> str:
+        """The theme the person chose, or nothing: then the system's."""
+        chosen = self._request.COOKIES.get(THEME_COOKIE, "")
+        return chosen if chosen in THEMES else ""
+
+    @property
+    def here(self) -> str:
+        """The name of the page, to mark it in the navigation."""
+        match = self._request.resolver_match
+        name = match.url_name if match else ""
+        return "memories" if (name or "").startswith(("memory", "erase")) else name or ""
+
+    def _links(self, *, staff: bool) -> Iterator[Link]:
+        for name, title, for_staff in self.pages:
+            if for_staff is staff:
+                try:
+                    yield Link(name, reverse(name), title)
+                except NoReverseMatch:
+                    continue
+
+    @cached_property
+    def links(self) -> list[Link]:
+        """The pages that everyone has."""
+        return list(self._links(staff=False))
+
+    @cached_property
+    def staff_links(self) -> list[Link]:
+        """The pages that staff have besides."""
+        user = self._user
+        return list(self._links(staff=True)) if user and user.is_staff else []
+
+    @cached_property
+    def memory_count(self) -> int:
+        """Active memories this person sees, up to one more than is counted."""
+        user = self._user
+        if user is None:
+            return 0
+        rows = Memory.objects.visible_to(person(user)).active(timezone.now())
+        return rows.order_by().values("pk")[: COUNTED + 1].count()
+
+    @cached_property
+    def toasts(self) -> list[Toast]:
+        """What was just done; shown once."""
+        found: list[Toast] = []
+        for message in get_messages(self._request):
+            undo, _, target = (message.extra_tags or "").partition(UNDO_TAG)[2].partition(" ")
+            failed = message.level_tag == "error"
+            found.append(Toast(str(message), undo, target, failed))
+        return found
+
+
+def shell(request: HttpRequest) -> dict[str, Shell]:
+    """Give templates `shell`."""
+    return {"shell": Shell(request)}

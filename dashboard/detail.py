@@ -1,0 +1,129 @@
+"""One memory with everything that its viewer may know about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from dashboard import words
+from dashboard.listing import Row, read_rows
+from dashboard.query import ACTIVE
+from junior_memory import history
+from junior_memory.access import Viewer
+from junior_memory.errors import NotFound
+from junior_memory.exchange import state_of
+from junior_memory.history import History, Uses
+from junior_memory.models import ErasureReceipt, Memory
+
+NO_USES = Uses(total=0, own=())
+
+ACTIONS = {
+    "forgot": "forgotten",
+    "restored": "brought back",
+    "corrected": "corrected",
+    "approved": "approved",
+    "declined": "declined",
+    "admin_read": "read by staff",
+}
+MEANS = {
+    "page": "on this site",
+    "api": "through the API",
+    "tool": "through the assistant",
+    "command": "by an operator",
+    "worker": "by itself",
+    "admin": "in the admin",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One thing that was done to a memory, in words."""
+
+    at: datetime
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What the page of one memory shows."""
+
+    row: Row
+    why: str
+    history: History
+    uses: Uses
+    happenings: tuple[Happening, ...]
+    about: str
+
+    @property
+    def location_url(self) -> str:
+        """The address of the place it was learned in, if it is one that a browser may open."""
+        location = self.row.memory.location
+        url = location.url if location and self.row.knows_source else ""
+        return url if url.startswith(("https://", "http://")) else ""
+
+
+def find_memory(viewer: Viewer, memory_id: UUID, *, now: datetime) -> Memory:
+    """Return an active visible memory, an own one in any state, or one held for this viewer.
+
+    Raises NotFound.
+    """
+    try:
+        return history.find_own_memory(viewer, memory_id, now=now)
+    except NotFound:
+        held = Memory.objects.visible_to(viewer).decidable_by(viewer).held().unpurged()
+        memory = held.filter(pk=memory_id).for_list().first()
+        if memory is None:
+            raise
+        return memory
+
+
+def read_row(viewer: Viewer, memory_id: UUID, *, now: datetime) -> Row:
+    """Return one memory as the list draws it. Raises NotFound."""
+    memory = find_memory(viewer, memory_id, now=now)
+    return read_rows(viewer, [memory], state=state_of(memory, now), now=now)[0]
+
+
+def read_detail(viewer: Viewer, memory_id: UUID, *, now: datetime) -> Detail:
+    """Return one memory with its chain, its uses and what was done to it. Raises NotFound."""
+    row = read_row(viewer, memory_id, now=now)
+    past = _history(viewer, row.memory, now)
+    uses = history.uses_of(viewer, memory_id, now=now) if row.state == ACTIVE else NO_USES
+    return Detail(
+        row=row,
+        why=words.why_remembered(row.memory, viewer),
+        history=past,
+        uses=uses,
+        happenings=tuple(_happenings(viewer, past)),
+        about=words.about(row.memory, viewer),
+    )
+
+
+def _history(viewer: Viewer, memory: Memory, now: datetime) -> History:
+    try:
+        return history.history_of(viewer, memory.pk, now=now)
+    except NotFound:
+        # A held row that staff decide on: it has no past yet.
+        return History(memory, (history.Link(memory, is_current=True),), (), False, None)
+
+
+def _happenings(viewer: Viewer, past: History) -> list[Happening]:
+    """Put the audit of a memory into words, oldest first."""
+    own = viewer.user.pk if viewer.user else None
+    found = []
+    for entry in past.entries:
+        who = "you" if entry.actor_id == own else "somebody else"
+        if entry.actor_id is None:
+            who = "the system"
+        done = ACTIONS.get(entry.action, entry.action.replace("_", " "))
+        means = MEANS.get(entry.via, entry.via)
+        found.append(Happening(entry.created_at, f"{done} by {who}, {means}", entry.reason))
+    return found
+
+
+def read_receipt(viewer: Viewer, memory_id: UUID) -> ErasureReceipt | None:
+    """Return what was erased of a person's own memory, if it was."""
+    if viewer.user is None:
+        return None
+    return ErasureReceipt.objects.filter(person=viewer.user, memory_id=memory_id).first()

@@ -1,0 +1,118 @@
+"""What people type, checked before the domain sees it."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime, time
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+
+from junior_memory.models import Agent, MemoryKind
+from junior_memory.models.memory import MAX_CONTENT_LENGTH
+
+AGENTS_OFFERED = 200
+
+
+class _Form(forms.Form):
+    """A form whose widgets carry our classes and name their errors."""
+
+    use_required_attribute = True
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            widget = field.widget
+            classes = widget.attrs.get("class", "")
+            widget.attrs["class"] = f"input {classes}".strip()
+
+
+class SignInForm(_Form):
+    """E-mail and password."""
+
+    email = forms.EmailField(
+        label="E-mail",
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
+    )
+    password = forms.CharField(
+        max_length=4096,
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+
+class SignInLinkForm(_Form):
+    """Where to send a one-time link."""
+
+    email = forms.EmailField(
+        label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
+    )
+
+
+class ContentForm(_Form):
+    """The text of a memory. Length is judged by the domain, after whitespace is collapsed."""
+
+    content = forms.CharField(
+        label="What should be remembered?",
+        max_length=4 * MAX_CONTENT_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 2, "class": "fact-input", "dir": "auto"}),
+    )
+
+
+class AddMemoryForm(ContentForm):
+    """A memory in a person's own words."""
+
+    kind = forms.ChoiceField(choices=MemoryKind.choices, initial=MemoryKind.KNOWLEDGE)
+    agent = forms.ChoiceField(label="For which agent", required=False)
+    expires_on = forms.DateField(
+        label="Forget by itself after",
+        required=False,
+        help_text="Leave empty to keep it until you forget it.",
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+    )
+    key = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = Agent.objects.order_by("created_at", "name").values_list("name", flat=True)
+        field = self.fields["agent"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [(name, name) for name in names[:AGENTS_OFFERED]] or [("", "default")]
+
+    def expires_at(self) -> datetime | None:
+        """Return the end of the chosen day."""
+        on = self.cleaned_data["expires_on"]
+        if on is None:
+            return None
+        return timezone.make_aware(datetime.combine(on, time(23, 59, 59)))
+
+
+class CorrectForm(ContentForm):
+    """Other words for a memory, and the version that they were written over."""
+
+    version = forms.IntegerField(widget=forms.HiddenInput, min_value=1)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["content"].label = "What should it say instead?"
+
+
+class EraseForm(_Form):
+    """The typed word without which nothing is erased."""
+
+    WORD = "erase"
+
+    confirm = forms.CharField(
+        label="Type “erase” to confirm",
+        max_length=20,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
+    )
+
+    def clean_confirm(self) -> str:
+        """Accept the word alone, whatever its case."""
+        word: str = self.cleaned_data["confirm"].strip().lower()
+        if word != self.WORD:
+            raise forms.ValidationError("That is not the word “erase”.")
+        return word

@@ -1,0 +1,82 @@
+"""Tags and filters by which templates draw memories."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+
+from django import template
+from django.utils.formats import date_format
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.timezone import localtime, now
+
+from dashboard import words
+from dashboard.context import COUNTED
+from junior_memory.models import Memory
+
+register = template.Library()
+
+CODE = re.compile(r"`([^`]+)`")
+
+
+@register.filter
+def counted(number: int) -> str:
+    """Write a count; what was counted no further reads "1,000+"."""
+    return f"{COUNTED:,}+" if number > COUNTED else f"{number:,}"
+
+
+@register.filter
+def visibility_name(memory: Memory) -> str:
+    """Name who sees a memory; a team by its own name."""
+    return words.visibility_name(memory)
+
+
+@register.filter
+def day(moment: datetime) -> SafeString:
+    """Draw a moment as its day, with the exact time for whoever asks."""
+    return _time(moment, words.day(moment, now=now()))
+
+
+@register.filter
+def moment(at: datetime) -> SafeString:
+    """Draw a moment as day and time."""
+    return _time(at, date_format(localtime(at), "j M Y, H:i"))
+
+
+def _time(at: datetime, text: str) -> SafeString:
+    local = localtime(at)
+    return format_html(
+        '<time datetime="{}" title="{} UTC">{}</time>',
+        local.isoformat(timespec="seconds"),
+        date_format(local, "j F Y, H:i"),
+        text,
+    )
+
+
+@register.simple_tag
+def fact(content: str, spans: Iterable[tuple[int, int]] = ()) -> SafeString:
+    """Draw the text of a memory: what matched is marked, what stands in backticks is code.
+
+    `spans` are character ranges of the content; those that overlap or lie outside are left out.
+    Everything is escaped piece by piece.
+    """
+    pieces: list[str] = []
+    at = 0
+    for start, end in sorted(spans):
+        if start < at or end > len(content) or start >= end:
+            continue
+        pieces.append(escape(content[at:start]))
+        pieces.append(f"<mark>{escape(content[start:end])}</mark>")
+        at = end
+    pieces.append(escape(content[at:]))
+    return mark_safe(CODE.sub(_code, "".join(pieces)))  # noqa: S308
+
+
+def _code(found: re.Match[str]) -> str:
+    """Draw what stands in backticks as code, unless a mark begins outside and ends inside."""
+    inside = found.group(1)
+    if inside.count("<mark>") != inside.count("</mark>"):
+        return found.group(0)
+    return f"<code>{inside}</code>"

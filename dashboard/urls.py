@@ -1,0 +1,58 @@
+"""Addresses of the pages. One view per verb: `by_method` names them where an address has several."""
+
+from __future__ import annotations
+
+from django.urls import path
+from django.views.generic import RedirectView
+
+from dashboard.http import by_method
+from dashboard.views import conversations, memories, memory, recall, sign_in
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="memories"), name="home"),
+    # Signing in
+    path(
+        "sign-in", by_method(get=sign_in.sign_in_page, post=sign_in.sign_in), name="sign_in"
+    ),
+    path("sign-in/link", sign_in.send_link, name="sign_in_link"),
+    path(
+        "sign-in/<str:uid>/<str:token>/",
+        by_method(get=sign_in.confirm_link, post=sign_in.use_link),
+        name="sign_in_confirm",
+    ),
+    path("sign-out", sign_in.sign_out, name="sign_out"),
+    path("theme", sign_in.choose_theme, name="theme"),
+    # Memories
+    path("memories", memories.list_memories, name="memories"),
+    path(
+        "memories/new",
+        by_method(get=memories.new_memory, post=memories.add_memory),
+        name="memory_new",
+    ),
+    path("memories/forget", memories.forget_selected, name="memories_forget"),
+    path("forget-batches/<uuid:batch_id>/restore", memories.restore_batch, name="batch_restore"),
+    path("memories/<uuid:memory_id>", memory.show_memory, name="memory_detail"),
+    path(
+        "memories/<uuid:memory_id>/correct",
+        by_method(get=memory.correct_form, post=memory.correct),
+        name="memory_correct",
+    ),
+    path("memories/<uuid:memory_id>/forget", memory.forget, name="memory_forget"),
+    path("memories/<uuid:memory_id>/restore", memory.restore, name="memory_restore"),
+    path("memories/<uuid:memory_id>/approve", memory.approve, name="memory_approve"),
+    path("memories/<uuid:memory_id>/decline", memory.decline, name="memory_decline"),
+    path(
+        "memories/<uuid:memory_id>/erase",
+        by_method(get=memory.erase_form, post=memory.erase),
+        name="memory_erase",
+    ),
+    # How it is used
+    path(
+        "recall", by_method(get=recall.ask, post=recall.explain), name="recall"
+    ),
+    path(
+        "conversations/<path:conversation_id>",
+        conversations.show_conversation,
+        name="conversation",
+    ),
+]

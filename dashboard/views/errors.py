@@ -1,0 +1,69 @@
+"""Error pages. None of them asks the database, the session or the person, which may be what failed."""
+
+from __future__ import annotations
+
+import sys
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.utils.cache import add_never_cache_headers
+
+
+def _answer(
+    request: HttpRequest, *, status: int, code: str, message: str, page: str
+) -> HttpResponse:
+    response: HttpResponse
+    if request.path.startswith("/api/"):
+        response = JsonResponse({"error": {"code": code, "message": message}}, status=status)
+    else:
+        body = render_to_string(f"errors/{page}.html", {"message": message})
+        response = HttpResponse(body, status=status)
+    add_never_cache_headers(response)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """400: the request could not be read."""
+    message = "That request could not be understood."
+    return _answer(request, status=400, code="bad_request", message=message, page="400")
+
+
+def refused(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
+    """409, 422 or 429: understood and not done, with the reason."""
+    return _answer(request, status=status, code="refused", message=message, page="400")
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """403: known, but not allowed."""
+    message = "You may not do that."
+    return _answer(request, status=403, code="forbidden", message=message, page="403")
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """403: the form is too old, or came from another site."""
+    message = "This form is no longer valid. Go back, reload the page and try again."
+    return _answer(request, status=403, code="csrf", message=message, page="403")
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """404: absent, or somebody else's: the same answer for both."""
+    message = "There is nothing here."
+    return _answer(request, status=404, code="not_found", message=message, page="404")
+
+
+def unavailable(request: HttpRequest) -> HttpResponse:
+    """503: what is remembered cannot be reached just now."""
+    message = "The memory store does not answer just now. Try again in a moment."
+    response = _answer(request, status=503, code="unavailable", message=message, page="503")
+    response["Retry-After"] = "5"
+    return response
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500, or 503 when what failed outside of a view was the database."""
+    if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+        return unavailable(request)
+    message = "Something went wrong on our side. Nothing was lost."
+    return _answer(request, status=500, code="error", message=message, page="500")

@@ -1,0 +1,136 @@
+"""The list of memories: searching, paging, adding, forgetting several and undoing that."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST, require_safe
+
+from dashboard.access import login_required
+from dashboard.forms import AddMemoryForm
+from dashboard.http import (
+    HtmxHttpRequest,
+    doer_of,
+    next_url,
+    redirect_to,
+    render,
+    say,
+    viewer_of,
+)
+from dashboard.listing import read_listing
+from dashboard.query import ListQuery
+from junior_memory import forgetting
+from junior_memory.errors import InvalidInput, JuniorMemoryError
+from junior_memory.memories import NewMemory, create_memory
+from junior_memory.models import Agent, Origin, SourcePlatform, SubjectType, Visibility
+
+LIST = "dashboard/memories/list.html"
+RESULTS = "dashboard/memories/_results.html"
+PAGE = "dashboard/memories/_page.html"
+ADD = "dashboard/memories/_add.html"
+
+
+def answer_with_list(request: HtmxHttpRequest, url: str) -> HttpResponse:
+    """Return to a list after a change: the page by redirect, or its results as they are now."""
+    if not request.htmx:
+        return redirect_to(request, url)
+    query = ListQuery.at(url)
+    listing = read_listing(viewer_of(request), query, now=timezone.now())
+    context = {"listing": listing, "here": url, "focus": True, "add": AddMemoryForm()}
+    return render(request, RESULTS, context, part=RESULTS)
+
+
+@login_required
+@require_safe
+def list_memories(request: HtmxHttpRequest) -> HttpResponse:
+    """Show one page of a list; htmx gets the results, or the next page of them."""
+    query = ListQuery.read(request.GET)
+    listing = read_listing(viewer_of(request), query, now=timezone.now())
+    context = {"listing": listing, "here": listing.url, "add": AddMemoryForm()}
+    response = render(request, LIST, context, part=RESULTS if query.place is None else PAGE)
+    if request.htmx and query.place is None:
+        # Letters typed one after the other are one step of the browser's history.
+        typing = request.htmx.trigger == "search"
+        response["HX-Replace-Url" if typing else "HX-Push-Url"] = listing.url
+    return response
+
+
+@login_required
+@require_GET
+def new_memory(request: HtmxHttpRequest) -> HttpResponse:
+    """Show the form alone, for an address of its own."""
+    return render(request, "dashboard/memories/new.html", {"add": AddMemoryForm()}, part=ADD)
+
+
+@login_required
+@require_POST
+def add_memory(request: HtmxHttpRequest) -> HttpResponse:
+    """Remember what a person typed, as they typed it: private, explicit, about them."""
+    form = AddMemoryForm(request.POST)
+    if form.is_valid():
+        try:
+            made = create_memory(_own_words(request, form))
+        except JuniorMemoryError as error:
+            form.add_error("content", error.message)
+        else:
+            say(request, "Remembered." if made.created else "That is remembered already.")
+            return redirect_to(request, f"{reverse('memories')}#memory-{made.stored.pk}")
+    page = "dashboard/memories/new.html"
+    return render(request, page, {"add": form}, part=ADD, status=422)
+
+
+def _own_words(request: HtmxHttpRequest, form: AddMemoryForm) -> NewMemory:
+    agent = Agent.objects.filter(name=form.cleaned_data["agent"]).first()
+    if agent is None:
+        raise InvalidInput("There is no agent to remember this for.")
+    person = request.user
+    return NewMemory(
+        content=form.cleaned_data["content"],
+        kind=form.cleaned_data["kind"],
+        visibility=Visibility.PRIVATE,
+        agent=agent,
+        origin=Origin.EXPLICIT,
+        source_platform=SourcePlatform.WEB,
+        owner=person,
+        subject_type=SubjectType.USER,
+        subject_key=str(person.pk),
+        retry_key=("page", str(person.pk), str(form.cleaned_data["key"])),
+        expires_at=form.expires_at(),
+    )
+
+
+@login_required
+@require_POST
+def forget_selected(request: HtmxHttpRequest) -> HttpResponse:
+    """Forget what is ticked, as one move that is undone as one."""
+    url = next_url(request, reverse("memories"))
+    try:
+        ids = [UUID(value) for value in request.POST.getlist("ids")]
+    except ValueError as error:
+        raise InvalidInput("One of these is no memory.") from error
+    if not ids:
+        say(request, "Nothing was ticked, so nothing was forgotten.", failed=True)
+        return answer_with_list(request, url)
+    done = forgetting.forget_many(viewer_of(request), ids, doer=doer_of(request))
+    count, left = len(done.forgotten), len(ids) - len(done.forgotten)
+    text = f"Forgot {count} {'memory' if count == 1 else 'memories'}."
+    if left:
+        text += f" {left} could not be forgotten."
+    undo = reverse("batch_restore", args=[done.batch_id]) if count else ""
+    say(request, text, undo=undo, target="#results", failed=not count)
+    return answer_with_list(request, url)
+
+
+@login_required
+@require_POST
+def restore_batch(request: HtmxHttpRequest, batch_id: UUID) -> HttpResponse:
+    """Undo one move as far as it goes."""
+    back = forgetting.restore_batch(viewer_of(request), batch_id, doer=doer_of(request))
+    text = f"Brought back {back.restored} {'memory' if back.restored == 1 else 'memories'}."
+    if back.skipped:
+        text += f" {len(back.skipped)} could not come back."
+    say(request, text)
+    return answer_with_list(request, next_url(request, reverse("memories")))

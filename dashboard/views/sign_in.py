@@ -1,0 +1,135 @@
+"""Signing in by password or one-time link, signing out, and the theme. Verified e-mails only."""
+
+from __future__ import annotations
+
+import hashlib
+from urllib.parse import urlencode
+
+from django.contrib.auth import authenticate, login, logout
+from django.core.mail import send_mail
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_POST
+
+from dashboard.context import THEME_COOKIE, THEMES
+from dashboard.forms import SignInForm, SignInLinkForm
+from dashboard.http import next_url, render
+from junior_memory.models import User
+from junior_memory.people import sign_in_token, spend_rate, user_for_sign_in
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+TRIES = 20
+"""Tries at one e-mail address in ten minutes, by password or link."""
+
+THEME_SECONDS = 365 * 24 * 3600
+
+
+def _spend_try(email: str) -> None:
+    """Count a try; raises RateLimited. The address itself is not kept."""
+    digest = hashlib.sha256(email.strip().lower().encode()).hexdigest()[:32]
+    spend_rate(f"sign-in:{digest}", limit=TRIES, window_seconds=600)
+
+
+def _page(request: HttpRequest, form: SignInForm | None = None, *, status: int = 200) -> HttpResponse:
+    context = {
+        "form": form or SignInForm(),
+        "link_form": SignInLinkForm(auto_id="link_%s"),
+        "next": next_url(request, ""),
+        "sent": "sent" in request.GET,
+    }
+    return render(request, "registration/sign_in.html", context, status=status)
+
+
+@require_GET
+def sign_in_page(request: HttpRequest) -> HttpResponse:
+    """Show the form; whoever is signed in already goes on."""
+    if request.user.is_authenticated:
+        return HttpResponseRedirect(next_url(request, reverse("memories")))
+    return _page(request)
+
+
+@sensitive_post_parameters("password")
+@require_POST
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """Sign in by e-mail and password; one answer for every way to fail."""
+    form = SignInForm(request.POST)
+    if not form.is_valid():
+        return _page(request, form, status=422)
+    _spend_try(form.cleaned_data["email"])
+    user = authenticate(
+        request, username=form.cleaned_data["email"], password=form.cleaned_data["password"]
+    )
+    if not isinstance(user, User) or user.email_verified_at is None:
+        form.add_error(None, "That e-mail and password do not go together.")
+        return _page(request, form, status=422)
+    login(request, user)
+    return HttpResponseRedirect(next_url(request, reverse("memories")))
+
+
+@require_POST
+def send_link(request: HttpRequest) -> HttpResponse:
+    """Mail a one-time link; the answer does not tell whether the address is known."""
+    form = SignInLinkForm(request.POST)
+    if form.is_valid():
+        email = form.cleaned_data["email"].lower()
+        _spend_try(email)
+        user = User.objects.filter(
+            email=email, email_verified_at__isnull=False, is_active=True
+        ).first()
+        if user is not None:
+            _mail_link(request, user)
+    return HttpResponseRedirect(f"{reverse('sign_in')}?sent")
+
+
+def _mail_link(request: HttpRequest, user: User) -> None:
+    uid, token = sign_in_token(user)
+    path = reverse("sign_in_confirm", args=[uid, token])
+    wanted = next_url(request, "")
+    if wanted:
+        path += f"?{urlencode({'next': wanted})}"
+    body = render_to_string(
+        "registration/sign_in_email.txt", {"url": request.build_absolute_uri(path)}
+    )
+    send_mail("Your sign-in link", body, None, [user.email])
+
+
+@require_GET
+def confirm_link(request: HttpRequest, uid: str, token: str) -> HttpResponse:
+    """Ask before signing in, so that a program that follows links does not use one up."""
+    person = user_for_sign_in(uid, token)
+    status = 200 if person else 404
+    return render(request, "registration/sign_in_link.html", {"person": person}, status=status)
+
+
+@require_POST
+def use_link(request: HttpRequest, uid: str, token: str) -> HttpResponse:
+    """Sign in by a one-time link; signing in ends its validity."""
+    person = user_for_sign_in(uid, token)
+    if person is None:
+        return render(request, "registration/sign_in_link.html", {"person": None}, status=404)
+    login(request, person, backend=BACKEND)
+    return HttpResponseRedirect(next_url(request, reverse("memories")))
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """Sign out."""
+    logout(request)
+    return HttpResponseRedirect(reverse("sign_in"))
+
+
+@require_POST
+def choose_theme(request: HttpRequest) -> HttpResponse:
+    """Keep the chosen theme in a cookie; without one the system's holds."""
+    response = HttpResponseRedirect(next_url(request, reverse("memories")))
+    theme = request.POST.get("theme", "")
+    if theme in THEMES:
+        response.set_cookie(
+            THEME_COOKIE, theme, max_age=THEME_SECONDS, samesite="Lax", secure=request.is_secure()
+        )
+    else:
+        response.delete_cookie(THEME_COOKIE)
+    return response
