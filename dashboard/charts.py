@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from html import escape
@@ -19,7 +19,7 @@ from typing import Any, Literal
 import plotly.graph_objects as go
 from django.utils.formats import date_format
 
-from junior_memory.reports import ZERO, format_usd
+from junior_memory.reports import format_usd
 
 Amount = Decimal | int
 Unit = Literal["usd", "memories"]
@@ -46,11 +46,7 @@ class Series:
     @property
     def total(self) -> Amount:
         """The whole window."""
-        return sum(self.values, ZERO) if self._is_money else sum(self.values)
-
-    @property
-    def _is_money(self) -> bool:
-        return any(isinstance(value, Decimal) for value in self.values)
+        return sum(self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +68,6 @@ class DailyChart:
     days: tuple[date, ...]
     series: tuple[Series, ...]
     with_average: bool = False
-    _json: list[str] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def stacked(self) -> tuple[Series, ...]:
@@ -82,16 +77,12 @@ class DailyChart:
     @property
     def totals(self) -> tuple[Amount, ...]:
         """Each day's bar, without what hangs below it."""
-        zero: Amount = ZERO if self.unit == "usd" else 0
-        return tuple(
-            sum((one.values[at] for one in self.stacked), zero) for at in range(len(self.days))
-        )
+        return tuple(sum(one.values[at] for one in self.stacked) for at in range(len(self.days)))
 
     @property
     def total(self) -> Amount:
         """The whole window."""
-        zero: Amount = ZERO if self.unit == "usd" else 0
-        return sum(self.totals, zero)
+        return sum(self.totals)
 
     @property
     def average(self) -> Decimal:
@@ -203,7 +194,7 @@ def _figure(chart: DailyChart) -> go.Figure:
             "barmode": "relative",
             "bargap": 0.28,
             "height": HEIGHT,
-            "margin": {"l": 52, "r": 4, "t": 8, "b": 28},
+            "margin": {"l": 8, "r": 4, "t": 8, "b": 28},
             "showlegend": False,
             "dragmode": False,
             "hovermode": "x unified",
@@ -279,6 +270,7 @@ def _amounts_axis(chart: DailyChart) -> dict[str, Any]:
         "range": [low, high * 1.02],
         "tickvals": values,
         "ticktext": [_tick(chart, abs(value), values) for value in values],
+        "automargin": True,
         "gridcolor": "var(--chart-grid)",
         "zeroline": True,
         "zerolinecolor": "var(--chart-zero)",

@@ -1,7 +1,7 @@
 """What the money of a window went to, day by day, and what learning came to in it.
 
-A finer cut of `reports.costs`, over the same rows: an owned call counts on the day of its event, and
-only where the event's price is known, so that every split of one window adds up to one total.
+A finer cut of `reports.costs`, over the same rows: an owned call counts on the day of its event,
+and only where the event's price is known, so that every split of a window adds up to one total.
 """
 
 from __future__ import annotations
@@ -78,7 +78,9 @@ def _owned(first: date, until: datetime, split: str) -> Any:
 
 
 def _together(parts: list[Part]) -> Part:
-    return Part(OTHER, tuple(sum(costs, ZERO) for costs in zip(*(p.by_day for p in parts))))
+    return Part(
+        OTHER, tuple(sum(costs, ZERO) for costs in zip(*(p.by_day for p in parts), strict=True))
+    )
 
 
 @dataclass(frozen=True, slots=True)
