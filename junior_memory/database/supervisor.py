@@ -86,11 +86,16 @@ def run(plan: Plan) -> None:
     # We hold the server's lock and every process of a server inherits it: none is left, so a pid
     # file is a dead server's and the number in it, reused by a stranger, must not stop us.
     (plan.cluster / "postmaster.pid").unlink(missing_ok=True)
-    for leftover in Path(plan.socket_directory).glob(".s.PGSQL.*"):
-        leftover.unlink()
+    _clear(Path(plan.socket_directory))
     log = _open_log(Path(plan.directory) / "server.log")
     _go_to_background(log)
     _supervise(plan, environment=environment, users_lock=users, server_lock=server, log=log)
+
+
+def _clear(socket_directory: Path) -> None:
+    """Remove what a killed server leaves in its socket's folder."""
+    for leftover in socket_directory.glob(".s.PGSQL.*"):
+        leftover.unlink(missing_ok=True)
 
 
 def _take(lock: int) -> None:
@@ -274,6 +279,7 @@ def _supervise(
 
     threading.Thread(target=stop_when_unused, daemon=True).start()
     server.wait()
+    _clear(Path(plan.socket_directory))
     with contextlib.suppress(OSError):
         Path(plan.socket_directory).rmdir()
 

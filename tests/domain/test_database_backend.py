@@ -4,6 +4,7 @@ import logging
 import os
 import pickle
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -225,6 +226,21 @@ def test_server_that_cannot_start_is_an_operational_error(
         pytest.raises(OperationalError, match="set DATABASE_URL"),
     ):
         connect(tmp_path / "p").ensure_connection()
+
+
+def test_connection_recovers_by_itself_after_the_server_crashed(
+    connection: DatabaseWrapper, folder: Path
+) -> None:
+    connection.ensure_connection()
+    pid_file = folder / "p" / "cluster" / "postmaster.pid"
+    os.kill(int(pid_file.read_text().split("\n")[0]), signal.SIGKILL)
+    with pytest.raises(OperationalError), connection.cursor() as cursor:
+        for _ in range(500):
+            cursor.execute("SELECT pg_sleep(0.01)")
+    connection.close_if_unusable_or_obsolete()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_database()")
+        assert cursor.fetchone() == ("notes",)
 
 
 def test_query_log_keeps_placeholders(
