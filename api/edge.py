@@ -1,0 +1,54 @@
+"""What every address of the interface has: HEAD, 405 in our shape, and no-store."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from api.failures import answer_failure
+
+View = Callable[..., HttpResponseBase]
+
+
+def guarded(view: View) -> View:
+    """Let HEAD do what GET does, without a body; make 405 ours; forbid storing the answer."""
+
+    @wraps(view)
+    def guard(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        is_head = request.method == "HEAD"
+        if is_head:
+            request.method = "GET"
+        response = view(request, *args, **kwargs)
+        if response.status_code == 405:
+            response = not_allowed(response.headers.get("Allow", ""))
+        response.headers["Cache-Control"] = "no-store"
+        if is_head:
+            request.method = "HEAD"
+            return _without_body(response)
+        return response
+
+    return guard
+
+
+def not_allowed(allowed: str) -> HttpResponse:
+    """Answer a method that an address does not take; where GET works, so does HEAD."""
+    methods = {method.strip() for method in allowed.split(",")}
+    if "GET" in methods:
+        methods.add("HEAD")
+    return answer_failure(
+        405,
+        "method_not_allowed",
+        "This address does not take that method.",
+        headers={"Allow": ", ".join(sorted(methods))},
+    )
+
+
+def _without_body(response: HttpResponseBase) -> HttpResponse:
+    """Return the same status and headers; a stream is never begun."""
+    empty = HttpResponse(status=response.status_code, headers=dict(response.headers))
+    if isinstance(response, HttpResponse):
+        empty.headers["Content-Length"] = str(len(response.content))
+    empty.cookies = response.cookies
+    return empty
