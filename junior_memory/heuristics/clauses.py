@@ -11,13 +11,13 @@ _INTERJECTION = (
     r"(?:hey|hi|hello|hiya|yo|wow|whoa|woah|oh|ooh|ah|aw+|ha(?:ha)*|lol|yeah|yep|yes|yup|yea|no|nope|nah|sure|okay|ok|well|so"
     r"|thanks|thank you|thx|cheers|cool|great|awesome|nice|sweet|amazing|wonderful|fantastic|perfect|right|exactly|totally"
     r"|absolutely|definitely|for sure|of course|true|agreed|indeed|anyway|anyways|actually|honestly|seriously|btw|fyi|ps|p\.s"
-    r"|by the way|to be honest|tbh|in fact|as a matter of fact|fun fact|also|plus|and|but|oops|sorry|alright|hmm+|um+|uh+"
+    r"|by the way|to be honest|tbh|in fact|as a matter of fact|fun fact|also|plus|and|but|speaking of(?: which)?|oops|sorry|alright|hmm+|um+|uh+"
     r"|look|listen|guess what|you know what|you know|i mean|good question|thanks for asking|glad you asked|congrats"
     r"|not really|not much|no worries|no problem|same here|me too|likewise|correction|wait|unfortunately|luckily|fortunately"
     r"|sadly|thankfully|happily|sometimes i feel like|good news|big news|great news|update|for the record|just so you know"
-    r"|as you know|as i said|like i said|as mentioned|in general|in short|overall|personally|remember|note|reminder|first|first of all|firstly|second|secondly|third|finally|lastly|then|still|besides|otherwise)"
+    r"|as you know|as i said|like i said|as mentioned|in general|in short|overall|personally|remember|note|reminder|first|first of all|firstly|second|secondly|third|finally|lastly|then|now|still|besides|otherwise)"
 )
-_LEADER = re.compile(rf"^{_INTERJECTION}(?:[,!.:]+ *| +(?=(?:i|i'm|i've|i'd|i'll|my|we|we're|we've|our)\b))", re.IGNORECASE)
+_LEADER = re.compile(rf"^{_INTERJECTION}(?:[,!.:]+ *| +(?=(?:i|i'm|i've|i'd|i'll|my|we|we're|we've|our|it was|it's)\b))", re.IGNORECASE)
 _GREETING = re.compile(
     r"^(?:hey|hi|hello|thanks|thank you|wow|yeah|yep|yes|sure|aw+|oh|no|nope|congrats|cheers|sorry|good morning|good evening)"
     r"(?: so much| a lot| a million| there| again)?,? +(?:[A-Z][a-z]{1,14}|there|all|everyone|team|folks|buddy|man|bro|dude|mate|girl)(?:[,!.:]+ *| +(?=(?:I|I'm|I've|My|my|We)\b))"
@@ -34,7 +34,7 @@ _ANNOUNCEMENT = re.compile(
     r"|(?:please )?(?:save|store|record|memorize|memorise|make a note|take note)(?: (?:this|it|of this|to memory))?(?: for (?:later|the future|next time))?(?: that\b|:)"
     r"|for (?:your|future) (?:information|reference),?|the (?:thing|truth|fact|problem|point) is(?: that)?,?|turns out(?: that)?,?|it turns out(?: that)?,?"
     r"|as (?:for me|i (?:told|mentioned|said)[^,]{0,40}),|for me personally,|if (?:you must know|i'm honest|i am honest),|last but not least,"
-    r"|since (?:we|our|the)(?: last)? ?(?:last |chat|talk|spoke|met|conversation)[^,]{0,40},|guess what(?: i did(?: this week)?)?,?)\s+",
+    r"|since (?:we|our|the)(?: last)? ?(?:last |chat|talk|spoke|met|conversation)[^,]{0,40}?(?:,|(?= (?:i|i've|i'm) ))|guess what(?: i did(?: this week)?)?,?)\s+",
     re.IGNORECASE,
 )
 _NEWS = re.compile(r"^[^,:]{0,60}\bnews[:,]? (?=(?:i|i'm|i've|my|we)\b)", re.IGNORECASE)
@@ -61,14 +61,15 @@ _SUBORDINATE_FRONT = re.compile(
     re.IGNORECASE,
 )
 _JOINT = re.compile(
-    r",? (?:and|but|so|plus|and so|and then|then|yet) (?=(?:i|i'm|i've|i'd|we|we're|we've)\b(?! (?:guess|think|suppose|bet|hope)\b)|my \w+ (?:is|are|was|has)\b)"
+    r",? (?:and|but|so|plus|and so|and then|then|yet) (?=(?:i|i'm|i've|i'd|we|we're|we've)\b(?! (?:guess|suppose|bet)\b)|my \w+ (?:is|are|was|has)\b|(?:last|next) \w+,? (?:i|we)\b|now (?:i|i'm|we|we're)\b)"
+    r"|,? (?:but|and|so) (?=it(?:'s| was| is|'s been) \w+)|,? (?:but|so) (?=[a-z]+ing\b[^,]{0,60} (?:helps|makes|gives|brings|keeps) (?:me|us)\b)"
     r"|, (?=(?:i|i'm|i've|we're|we've)\b)|: (?=(?:i|i'm|i've|my|we)\b)",
     re.IGNORECASE,
 )
 _SUBORDINATORS = re.compile(r"\b(?:when|whenever|while|because|if|that|since|after|before|until|where|which|who|as|than|unless|what|how)$", re.IGNORECASE)
 _ELLIPTIC = (
     (re.compile(r"^(?:gonna|going to) (?!be\b)|^(?:planning (?:to|on)|hoping to|thinking (?:of|about)|looking forward to|trying to|working on|learning (?!is\b|to \w+ (?:is|can)\b))\b", re.I), "I'm "),
-    (re.compile(r"^been \w+ing\b", re.I), "I've "),
+    (re.compile(r"^(?:been \w+ing|always been|always wanted|never been)\b", re.I), "I've "),
     (re.compile(r"^(?:just |recently |finally |also |even )?(?:started|joined|went|got (?:a|an|my|to|back|into|some)|bought|finished|took|adopted|signed up|visited|decided|began|spent|grew up|used to)\b(?! (?:by|me)\b)", re.I), "I "),
     (re.compile(r"^(?:just |recently |finally |also |even )?(?:[a-z]{3,}ed|made|met|moved|ran|won|broke|wrote|read|lost|saw|had|taught|built|drove|flew|rode) (?:my|our) ", re.I), "I "),
     (re.compile(r"^(?:love|hate|prefer|can't stand|don't (?:like|eat|drink)|really (?:love|like|enjoy))\b(?! (?:is|was|has|makes|can|it|that|this|the|those|these|your?|how|what|when|to (?:see|hear|know)|seeing|hearing you)\b)", re.I), "I "),
@@ -111,11 +112,16 @@ def split_clauses(text: str) -> tuple[Clause, ...]:
         pieces.append(text[start : match.start()])
         start = match.end()
     pieces.append(text[start:])
-    return tuple(
-        Clause(text=_with_subject(strip_leaders(piece.strip(" ,:"))), adverbial=adverbial if not place else "")
-        for place, piece in enumerate(pieces)
-        if piece.strip(" ,:")
-    )
+    clauses: list[Clause] = []
+    for place, piece in enumerate(pieces):
+        body = strip_leaders(piece.strip(" ,:"))
+        fronted = adverbial if not place else ""
+        later = _TIME_FRONT.match(body) if place else None
+        if later:
+            fronted, body = later[1], body[later.end() :]
+        if body:
+            clauses.append(Clause(text=_with_subject(body), adverbial=fronted))
+    return tuple(clauses)
 
 
 def _with_subject(text: str) -> str:

@@ -24,9 +24,12 @@ from junior_memory.heuristics.statements import Family, Reading
 from junior_memory.heuristics.wording import reading_of
 
 _NEED = re.compile(r"^(?:a |an |my |large |larger |high |step-?free )?(?:wheelchair|glasses|hearing|captions?|subtitles|screen reader|large|larger|high[- ]contrast|gluten|dark mode|insulin|step-?free|ramp|quiet|at least \w+ hours of sleep)\b", re.I)
-_WOULD_KEEP = re.compile(r"^(?:(?:much|always) )?(?:rather|prefer|never|love to|like to|love (?!it|that|this)\w+ing)\b", re.I)
+_WOULD_KEEP = re.compile(r"^(?:(?:much|always) )?(?:rather|prefer|never|love to|like to|love (?!(?:it|that|this)\b)\w+ing)\b", re.I)
 _SKILL = re.compile(r"^(?:(?:fluently|barely|also) )?(?:speak|play|cook|swim|drive|ride|read|write|code|juggle|sing|knit|type|ski|surf|sew|draw|sign|understand)\b", re.I)
 _CANNOT = re.compile(r"^(?:(?:really|even) )?(?:eat|drink|have|stand|drive|swim|tolerate|digest|hear|walk|fly|live without|work (?:without|on|before|after)|sleep (?:without|on)|read (?:small|music)|do (?:mornings|gluten|dairy))\b", re.I)
+
+
+_UNCOUNTED = re.compile(r"^(?:the|this|that|these|those|your?|it|in|about|that)\b", re.I)
 
 
 def read_first_person(text: str) -> list[Reading]:
@@ -41,7 +44,7 @@ def read_first_person(text: str) -> list[Reading]:
 
 def _read_clause(clause: Clause) -> Reading | None:
     said = f"{clause.adverbial} {clause.text}".strip()
-    text = canonical.trim_tail(_INDEFINITE_THIS.sub(_indefinite, clause.text))
+    text = canonical.trim_tail(_MADE_THIS.sub(_indefinite, _INDEFINITE_THIS.sub(_indefinite, clause.text)))
     adverbial = clause.adverbial
     if marks.LISTENER.search(adverbial):
         adverbial = ""
@@ -61,15 +64,19 @@ def _read_clause(clause: Clause) -> Reading | None:
         if family is None or predicate is None:
             return None
         return reading_of(family, predicate, adverbial=adverbial, said=said)
-    return possessives.read_possessive(text, adverbial=adverbial, said=said) or values.read_influence(text, said=said)
+    return possessives.read_possessive(text, adverbial=adverbial, said=said) or values.read_influence(text, whole=clause.text, said=said)
 
 
 _INDEFINITE_THIS = re.compile(r"\bthis (?=(amazing|awesome|great|cool|new|crazy|nice|lovely|wonderful|incredible|fantastic|beautiful|cute|super|really)\b)", re.I)
 
 
+_MADE_THIS = re.compile(r"(?<=\bmade )this (?=((?!pic\b|photo|picture|one\b|when\b|for\b|with\b|to\b|in\b|at\b|last\b|yesterday)[a-z]+) )|(?<=\b(?:met|had) )this (?=([a-z]+) )|(?<=\breading )this (?=([a-z]+) )|(?<=\bstarted )this (?=((?!last|week|year|month|summer)[a-z]+) )", re.I)
+
+
 def _indefinite(match: re.Match[str]) -> str:
     """Chat says "this amazing book" of one it has not spoken of: "an amazing book"."""
-    return "an " if match[1][0].lower() in "aeiou" else "a "
+    following = next(group for group in match.groups() if group)
+    return "an " if following[0].lower() in "aeiou" else "a "
 
 
 def _before_listener(text: str) -> str:
@@ -176,12 +183,14 @@ def _opinion(verb: str, tail: str, *, marked: bool) -> Family | None:
         return Family.PREFERENCE if verb == "believe" and not marks.PRONOUN_OBJECT.match(tail) else None
     if re.match(r"^(?:i|we|you|he|she|they|it's (?:a|the) (?:bug|problem)|it is|that|this|so|there)\b", body, re.I) and not re.match(r"^(?:it's|it is) (?:so |really |very |super )?(?:important|essential|crucial|key|vital|better|best|good)\b", body, re.I):
         return None
-    if verb == "feel" and re.match(r"^(?:a strong \w+ to|drawn to|passionate(?:ly)? about|strongly about|connected to|called to|at home in) (?!it|this|that|you)\w+", body, re.I):
+    if re.match(r"^(?:it's|it is) (?:so |really |very |super )?(?:important|essential|crucial|key|vital|better|best|good|necessary)\b", body, re.I) and len(body.split()) >= 6:
+        return Family.OPINION
+    if verb == "feel" and re.match(r"^(?:a strong \w+ to|drawn to|passionate(?:ly)? about|strongly about|connected to|called to|at home in) (?!(?:it|this|that|you)\b)\w+", body, re.I):
         return Family.PREFERENCE
     if verb == "feel":
         return Family.FEELING if len(body.split()) >= 5 and re.match(r"^(?:so |really |very |most |more )?(?:\w+(?:ed|ful|ive|ious|y|ong|lish)) (?:when|about|by|to|while|after|that|on|in)\b", body, re.I) else None
     if verb == "find":
-        return Family.OPINION if re.match(r"^(?!it\b|that\b|this\b|them\b|the\b|a\b)[\w -]{3,40} (?:to be |so |really |very |too )?(?:relaxing|boring|hard|easy|useful|confusing|distracting|inspiring|calming|helpful|annoying|difficult|tedious|fascinating|interesting|soothing|therapeutic|\w+ing)\b", body, re.I) else None
+        return Family.OPINION if re.match(r"^(?!it\b|that\b|this\b|them\b|the\b|a\b)[\w -]{3,40} (?:to be |so |really |very |too )*(?:an? (?:great|good|nice|useful|fun|relaxing|wonderful) |relaxing|boring|hard|easy|useful|confusing|distracting|inspiring|calming|helpful|annoying|difficult|tedious|fascinating|interesting|soothing|therapeutic|\w+ing)\b", body, re.I) else None
     if refusals.is_about_work(body) and not marks.EVALUATES.search(body):
         return None
     if len(body.split()) < 4 or refusals.gives_status(body) or refusals.speaks_of_now(body):
@@ -193,12 +202,26 @@ def _lexical(verb: str, tail: str, *, marked: bool, whole: str) -> Family | None
     """A clause with an ordinary verb: lasting by the verb, by a mark of habit, or as an event of one's own life."""
     first = refusals.words_of(tail)[:1]
     dangling = bool(marks.PRONOUN_OBJECT.match(tail))
+    if verb == "try" and tail.startswith("to ") and len(tail.split()) >= 4 and not dangling and not marks.is_task(tail) and tail.split()[1] in words.ENDEAVOUR_VERBS | words.GOAL_VERBS:
+        return Family.HABIT
+    if verb in words.PLAIN_HABITS and len(tail.split()) >= 4 and not dangling and not marks.is_task(tail) and not _UNCOUNTED.match(tail):
+        return Family.HABIT
     if verb in {"stay", "keep"} and re.match(r"^(?:in shape|fit|positive|healthy|active|motivated|calm|organi[sz]ed|sane|busy)\b", tail):
         return Family.HABIT
     if is_past(verb, whole):
         if verb in {"learned", "learnt", "realized", "realised", "discovered"} and re.match(r"^that (?!it|this|that|they|he|she|you|we|i\b|there|the)\w+", tail):
             return Family.EVENT
-        if verb == "tried" and re.match(r"^\w+ing (?!it|this|that|to\b)", tail) and tail.split()[0].lower() not in marks.AT_HAND:
+        if verb == "wanted" and tail.startswith("to "):
+            return Family.GOAL if aims.aims_at_life(tail[3:]) else None
+        if verb == "asked" and re.match(r"^(?:my|our|family|friends) \w+", tail):
+            return Family.EVENT
+        if verb == "told" and re.match(r"^(?:my|our) \w+", tail) and len(tail.split()) >= 4 and not marks.is_task(tail):
+            return Family.EVENT
+        if verb == "tried" and tail.startswith("to ") and tail.split()[1:2] and tail.split()[1] in words.ENDEAVOUR_VERBS and len(tail.split()) >= 5 and not marks.is_task(tail):
+            return Family.EVENT
+        if verb == "made" and re.match(r"^it (?:to|through|into) (?:the|my|a) \w+", tail):
+            return Family.EVENT
+        if verb == "tried" and re.match(r"^\w+ing (?!it\b|this (?!week|year|summer)|that\b|to\b)", tail) and tail.split()[0].lower() not in marks.AT_HAND:
             return Family.EVENT
         if not tail or dangling or verb in words.WORK_STEP_VERBS:
             return None
@@ -218,7 +241,7 @@ def _lexical(verb: str, tail: str, *, marked: bool, whole: str) -> Family | None
             return None
         if verb in {"tend", "belong"} and first != ["to"]:
             return None
-        if verb in {"love", "like"} and re.match(r"^(?:to (?:know|see|hear)|seeing|hearing|how|what|when) (?:you|your|that|it|the)\b|^the (?:idea|photo|pic|picture|color|colors|look|sound)\b", tail, re.I):
+        if verb in {"love", "like"} and re.match(r"^(?:to (?:know|see|hear)|seeing|hearing|how|what|when) (?:you|your|that|it)\b|^the (?:idea|photo|pic|picture|color|colors|look|sound)\b", tail, re.I):
             return None
         return Family.PREFERENCE
     if verb in words.DIET_VERBS and tail and not dangling:
@@ -233,6 +256,6 @@ def _lexical(verb: str, tail: str, *, marked: bool, whole: str) -> Family | None
         if verb in {"run", "play", "make", "drive", "use", "lead", "manage", "train", "stream", "major", "maintain", "support", "hold"} and marks.is_task(tail) and not marked and verb not in {"use", "manage", "lead", "maintain"}:
             return None
         return Family.BEING if not marked else Family.HABIT
-    if marked and verb in words.HABIT_VERBS and tail and not dangling and verb not in {"think", "feel", "look", "want", "need"}:
+    if marked and verb in words.HABIT_VERBS and tail and not dangling and verb not in {"feel", "look", "want", "need"} and (verb != "think" or re.match(r"^(?:about|of) (?:my|the|how) \w+ \w+", tail)):
         return Family.HABIT
     return None

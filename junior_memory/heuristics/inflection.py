@@ -18,7 +18,7 @@ _ENDS_IN_ED_BUT_BASE = frozenset(
 _SAME_IN_PAST = frozenset("read put set cut hit let quit cost shut hurt bet spread split cast beat".split())
 _PAST_TIME = re.compile(
     r"\b(?:yesterday|ago|last (?:night|week|weekend|month|year|summer|winter|spring|fall|autumn|time|\w+day)"
-    r"|earlier|back in|in (?:19|20)\d\d|when i was|once|finally|just)\b",
+    r"|earlier|back in|in (?:19|20)\d\d|when i was|once|finally|just|recently)\b",
     re.IGNORECASE,
 )
 _THIRD = {"have": "has", "do": "does", "go": "goes", "am": "is", "are": "is", "were": "was", "be": "is"}

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import re
 
-from junior_memory.heuristics.words import (
-    NOW_PHRASES,
-    OPERATIONS,
-    STATUS,
-    UNSURE_WORDS,
-    WORK_OBJECTS,
-)
+from junior_memory.heuristics.words import NOW_PHRASES, OPERATIONS, STATUS, UNSURE_WORDS, WORK_NOUNS, WORK_OBJECTS
 
 _WORD = re.compile(r"[\w'+#-]+")
 _QUESTION_START = re.compile(
@@ -43,7 +37,7 @@ _SECRET = re.compile(
 _NOW = re.compile(r"\b(?:" + "|".join(re.escape(phrase) for phrase in NOW_PHRASES) + r")\b", re.IGNORECASE)
 _CLOCK_TASK = re.compile(r"\b(?:at|by|until|till|before) \d{1,2}(?::\d\d)? ?(?:am|pm|o'clock)?\b", re.IGNORECASE)
 _THREAD = re.compile(
-    r"\b(?:this (?:thread|chat|conversation|channel|message|session)|above|below|see (?:attached|link)|attached|as discussed|pasted|my (?:last|previous) (?:message|question|prompt)|previous answer|your (?:last|previous)?)\b",
+    r"\b(?:this (?:thread|chat|conversation|channel|message|session)|above|below|see (?:attached|link)|attached|as discussed|pasted|my (?:last|previous) (?:message|question|prompt)|previous answer|your (?:last|previous) \w+)\b",
     re.IGNORECASE,
 )
 _METRIC = re.compile(r"(?:\b\d[\d.,]* ?(?:%|percent|ms|kb|mb|gb|tb|errors?|failures?|requests|tickets|users|visitors|points|commits)(?!\w)|\$ ?\d|\u20ac ?\d|\d ?[\u20ac$])", re.IGNORECASE)
@@ -104,7 +98,13 @@ def has_clock_time(text: str) -> bool:
 
 def is_about_work(text: str) -> bool:
     """Names a thing at hand in the work: a ticket, a build, a log."""
-    return not WORK_OBJECTS.isdisjoint(words_of(text))
+    found = words_of(text)
+    if not WORK_OBJECTS.isdisjoint(found):
+        return True
+    return any(
+        word in WORK_NOUNS and place and found[place - 1] in {"the", "this", "that", "unit", "failing"}
+        for place, word in enumerate(found)
+    )
 
 
 def is_operational(text: str) -> bool:

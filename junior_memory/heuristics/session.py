@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from junior_memory.candidates import MAX_EVIDENCE, Authority, Candidate, Entry, EntryType, Role
 from junior_memory.heuristics import corrections, refusals
+from junior_memory.heuristics.asides import read_aside
 from junior_memory.heuristics.clauses import REMEMBER
 from junior_memory.heuristics.dates import with_dates
 from junior_memory.heuristics.directives import read_directive
 from junior_memory.heuristics.firstperson import read_first_person
 from junior_memory.heuristics.languages import read_other_language
-from junior_memory.heuristics.scoring import score_reading
+from junior_memory.heuristics.scoring import message_features, score_reading
 from junior_memory.heuristics.sentences import Sentence, split_sentences
 from junior_memory.heuristics.shared import read_procedure, read_team_fact, read_tool_output
 from junior_memory.heuristics.statements import Family, Reading, Statement
@@ -63,6 +64,7 @@ def _from_message(
     own = entry.is_run_actor and entry.authority is Authority.INSTRUCTION
     sentences = split_sentences(entry.text)
     answers = previous is not None and previous.role is Role.ASSISTANT and previous.text.rstrip().endswith("?")
+    features = message_features(entry.text, sentences=sentences, answers=answers, opens=place < 2)
     found = list(statements)
     for number, sentence in enumerate(sentences):
         order = place * _MESSAGE_SPAN + number
@@ -78,7 +80,7 @@ def _from_message(
         if corrections.corrects(sentence.text):
             correcting.add(order)
         for reading, explicit in _read_sentence(sentence, own=own, shared=_may_state_shared(entry)):
-            score = score_reading(reading, answers_question=answers, opens_session=place < 2, message=entry.text)
+            score = score_reading(reading, features)
             found.append(
                 Statement(
                     kind=_SHARED.get(reading.family, "preference"),
@@ -118,7 +120,7 @@ def _read_sentence(sentence: Sentence, *, own: bool, shared: bool) -> list[tuple
     readings = read_first_person(text)
     if readings:
         return [(reading, explicit) for reading in readings]
-    other = read_other_language(text) or read_opinion(text)
+    other = read_other_language(text) or read_aside(text) or read_opinion(text)
     return [(other, explicit)] if other is not None else []
 
 
@@ -143,8 +145,8 @@ def _from_tool(entry: Entry, *, place: int) -> list[Statement]:
     return found
 
 
-_WEAK = frozenset({Family.OPINION, Family.FEELING, Family.INFLUENCE})
-_COMPANY = 3
+_WEAK = frozenset({Family.OPINION, Family.FEELING, Family.INFLUENCE, Family.ASIDE})
+_COMPANY = 1
 
 
 def _without_lone_opinions(statements: list[Statement]) -> list[Statement]:
@@ -153,9 +155,11 @@ def _without_lone_opinions(statements: list[Statement]) -> list[Statement]:
     Somebody who speaks of themselves at length says who they are by what they think; in passing it is chatter.
     """
     firm = {one.evidence[0] for one in statements if one.kind == "preference" and one.family not in _WEAK}
-    if len(firm) >= _COMPANY:
-        return statements
-    return [one for one in statements if one.family not in _WEAK or one.explicit]
+    return [
+        one
+        for one in statements
+        if one.family not in _WEAK or one.explicit or len(firm - set(one.evidence)) >= _COMPANY
+    ]
 
 
 def _merge_repeats(statements: list[Statement]) -> list[Statement]:

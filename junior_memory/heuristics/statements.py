@@ -20,6 +20,7 @@ class Family(StrEnum):
     OPINION = "opinion"
     FEELING = "feeling"
     INFLUENCE = "influence"
+    ASIDE = "aside"
     DIRECTIVE = "directive"
     TEAM = "team"
     PROCEDURE = "procedure"

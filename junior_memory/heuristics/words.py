@@ -32,6 +32,12 @@ HABIT_VERBS = _words(
 )
 """Verbs that state something durable only with a mark of habit: always, never, every, on Mondays."""
 
+PLAIN_HABITS = _words(
+    "write watch listen exercise walk visit organize organise grow create express celebrate donate travel"
+    " carry share cook hang explore spend volunteer"
+)
+"""Present tenses that say what somebody does in general, when they say enough."""
+
 DIET_VERBS = _words("eat drink smoke")
 """Habits in the present tense that need no further mark of habit."""
 
@@ -51,7 +57,7 @@ ONGOING_VERBS = _words(
     " applying majoring leading managing mentoring coaching running making focusing preparing organizing"
     " organising starting going thinking looking trying working pursuing exploring recovering"
     " developing creating designing getting attending helping collecting growing raising doing playing"
-    " dreaming aiming aspiring putting enjoying loving chasing fighting adjusting settling taking joining opening launching hosting marrying adopting researching"
+    " dreaming aiming aspiring putting having enjoying loving chasing fighting adjusting settling taking joining opening launching hosting marrying adopting researching"
     " brainstorming blogging painting interning freelancing retiring switching quitting giving seeing"
     " dating trying filming recording composing rehearsing hiking watching cooking baking"
 )
@@ -116,11 +122,17 @@ WORK_OBJECTS = _words(
     "deploy deployed deployment staging production prod branch repo repository ci pipeline ticket tickets jira"
     " pr prs commit commits hotfix rollback migration backlog endpoint api logs log stacktrace exception"
     " exceptions error errors bug bugs spreadsheet csv pdf attachment inbox slides deck invoice query"
-    " server servers script scripts config dockerfile container cluster docker traceback crash timeout 404 500"
-    " 503 502 patch changelog database db table schema json yaml sql regex unittest tests test standup sprint"
-    " build builds lint linter function functions issue issues login dashboard report reports draft"
+    " server servers script scripts config dockerfile container cluster docker traceback timeout 404 500"
+    " 503 502 changelog database db schema json yaml sql regex unittest tests standup sprint"
+    " builds lint linter login"
 )
 """Things at hand in the work: an event or an activity about them passes with the task."""
+
+WORK_NOUNS = _words(
+    "build test function issue issues report draft table patch crash dashboard document code page project"
+    " feature task request problem change changes update request"
+)
+"""Also names of things at hand, when an article or "this" stands before them."""
 
 TEAM_ONLY = _words(
     "team company squad department org organisation organization colleagues startup agency firm studio"

@@ -1,0 +1,72 @@
+"""Facts told in passing: in a subordinate clause ("after I failed the test"), of a thing ("a trip we took"), by a name."""
+
+from __future__ import annotations
+
+import re
+
+from junior_memory.heuristics import canonical, marks, refusals, words
+from junior_memory.heuristics.inflection import is_past
+from junior_memory.heuristics.statements import Family, Reading
+from junior_memory.heuristics.wording import reading_of
+
+_SUBORDINATE = re.compile(
+    r"\b(?:after|when|since|because|before|while|until|'cause|is that) (?:i|we) (?P<rest>(?:just |recently |finally |first |also )?(?P<verb>[a-z]+)\b[^,;:()]{4,140})", re.IGNORECASE
+)
+_RELATIVE = re.compile(
+    r"\b(?P<which>an?|the|my|our|this|that) (?P<noun>(?!one\b|thing|stuff|way|time|day|pic\b|photo|picture|moment|first|last|most|best|only)(?:[\w'-]+ ){1,4}?)(?:that |which )?(?:i|we) "
+    r"(?:just |recently |finally |also )?(?P<verb>took|made|started|joined|bought|read|wrote|finished|attended|built|painted|created|adopted|visited|went on|went to|organized|organised|launched|opened|found|won|run|own)\b(?P<rest>[^,;:()]{0,100})",
+    re.IGNORECASE,
+)
+_DOING = re.compile(
+    r"^the (?P<noun>[\w-]+(?: [\w-]+)?) (?:i'm|i am|we're) (?:currently )?(?P<verb>reading|watching|playing|learning|taking|writing|training for|studying) (?:is|are) (?P<what>.{3,100})$",
+    re.IGNORECASE,
+)
+_PET = r"(?:dog|cat|puppy|pup|kitten|rabbit|parrot|hamster|turtle|horse|guinea pig|tortoise|bird|fish|lizard|snake|ferret)"
+_KIN = r"(?:son|daughter|sister|brother|wife|husband|partner|girlfriend|boyfriend|fianc\u00e9e?|niece|nephew|cousin)"
+_MY_NAMED = re.compile(rf"\bmy (?P<noun>(?:\w+ )?(?:{_PET}|{_KIN})),? (?P<name>[A-Z][a-z]{{1,14}})\b(?! (?:[A-Z]|and [A-Z]))")
+_NAMED_MY = re.compile(rf"\b(?P<name>[A-Z][a-z]{{1,14}}), my (?P<noun>(?:\w+ )?(?:{_PET}|{_KIN}))\b(?!'s)")
+
+
+def read_aside(text: str) -> Reading | None:
+    """A fact that a sentence mentions about its speaker without being about it; weak by itself."""
+    if marks.LISTENER.search(text) or refusals.is_unsure(text):
+        return None
+    named = _MY_NAMED.search(text) or _NAMED_MY.search(text)
+    if named:
+        article = "an" if named["noun"][0].lower() in "aeiou" else "a"
+        return reading_of(Family.ASIDE, f"has {article} {named['noun']} named {named['name']}", adverbial="", said=text)
+    doing = _DOING.match(text)
+    if doing and not marks.is_task(text):
+        return reading_of(Family.ASIDE, f"is {doing['verb']} the {doing['noun']} {doing['what']}", adverbial="", said=text)
+    return _read_subordinate(text) or _read_relative(text)
+
+
+def _read_subordinate(text: str) -> Reading | None:
+    match = _SUBORDINATE.search(text)
+    if not match:
+        return None
+    rest = canonical.trim_tail(match["rest"].strip())
+    adverbs, tokens = canonical.split_adverbs(rest.split())
+    if len(tokens) < 3:
+        return None
+    verb, tail = tokens[0].lower(), " ".join(tokens[1:])
+    if not is_past(verb, f"yesterday {rest}") or verb in words.WORK_STEP_VERBS or verb in {"was", "were", "had", "got", "felt", "saw", "did", "put"}:
+        return None
+    if marks.PRONOUN_OBJECT.match(tail) or marks.SELF_OBJECT.match(tail) or marks.is_task(tail) or re.search(r"\b(?:they|it|he|she)\b", tail):
+        return None
+    return reading_of(Family.ASIDE, " ".join([*adverbs, *tokens]), adverbial="", said=text)
+
+
+def _read_relative(text: str) -> Reading | None:
+    match = _RELATIVE.search(text)
+    if not match or marks.is_task(match[0]):
+        return None
+    rest = canonical.trim_tail(match["rest"].strip())
+    if re.match(r"^(?:is|are|was|were|and|but|so|to|it|that|looks?|has|have|needs?|will|does|not)\b", rest):
+        rest = ""
+    noun = match["noun"].strip()
+    which = match["which"].lower()
+    if which in {"this", "that"}:
+        which = "an" if noun[0].lower() in "aeiou" else "a"
+    verb = {"own": "owns", "run": "runs"}.get(match["verb"].lower(), match["verb"].lower())
+    return reading_of(Family.ASIDE, f"{verb} {which} {noun} {rest}".strip(), adverbial="", said=text)
