@@ -75,7 +75,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What stands between two spaces of a query, in lower case, without punctuation around it."""
+    """What stands between two spaces of a query, without the punctuation around it."""
 
     text: str
     units: tuple[Unit, ...]
@@ -131,11 +131,11 @@ def query_terms(query: str) -> QueryTerms:
 def _chunks(query: str, by_token: dict[Token, tuple[Unit, ...]]) -> Iterator[Chunk]:
     seen: set[str] = set()
     for match in _CHUNK.finditer(query):
-        text = lower(match[0])
-        text = _EDGES.sub("", text) or text
-        if not text or text in seen:
+        text = _EDGES.sub("", match[0]) or match[0]
+        folded = fold(text)
+        if not folded or folded in seen:
             continue
-        seen.add(text)
+        seen.add(folded)
         inside = (
             unit
             for token, units in by_token.items()

@@ -1,0 +1,152 @@
+"""Time limits that hold whatever the database does: for one statement, and for a whole answer.
+
+A statement's limit is the server's own. A server that answers nothing at all (stopped, cut off)
+keeps no limit, so a watchdog closes the socket under a statement that outlives the deadline.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.db import DEFAULT_DB_ALIAS, Error, connections, transaction
+
+from junior_memory.errors import Unavailable
+
+GRACE_MS = 15
+"""Kept back from a statement's limit, so that the server's refusal arrives before the deadline."""
+
+
+class DeadlinePassed(Exception):
+    """The time is over. Internal: callers answer with what they have, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment of the monotonic clock by which an answer must have left."""
+
+    ends_at: float
+
+    @classmethod
+    def after(cls, milliseconds: float, *, started_at: float | None = None) -> Deadline:
+        """Return the deadline that many milliseconds after `started_at` (monotonic) or now."""
+        begin = time.monotonic() if started_at is None else started_at
+        return cls(begin + milliseconds / 1000)
+
+    @property
+    def remaining_ms(self) -> float:
+        """Milliseconds left; negative when it has passed."""
+        return (self.ends_at - time.monotonic()) * 1000
+
+    def check(self) -> None:
+        """Raise DeadlinePassed when the time is over."""
+        if self.remaining_ms <= 0:
+            raise DeadlinePassed
+
+    def statement_ms(self) -> int:
+        """Return what one statement may take; raises DeadlinePassed when that is nothing."""
+        left = int(self.remaining_ms) - GRACE_MS
+        if left <= 0:
+            raise DeadlinePassed
+        return left
+
+
+def connection_is_lost() -> bool:
+    """True when the request's connection to the database is gone, not just one statement."""
+    wrapper = connections[DEFAULT_DB_ALIAS]
+    return wrapper.connection is None or bool(wrapper.connection.closed)
+
+
+@contextlib.contextmanager
+def statement_limit(milliseconds: int) -> Iterator[None]:
+    """Let every statement inside take at most that long; one that does not is an OperationalError.
+
+    Also inside a transaction: the limit before is set again afterwards.
+    """
+    wrapper = connections[DEFAULT_DB_ALIAS]
+    with transaction.atomic():
+        with wrapper.cursor() as cursor:
+            cursor.execute(
+                "SELECT current_setting('statement_timeout'),"
+                " set_config('statement_timeout', %s, true)",
+                [str(max(1, milliseconds))],
+            )
+            before = cursor.fetchone()[0]
+        yield
+        with wrapper.cursor() as cursor:
+            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [before])
+
+
+@contextlib.contextmanager
+def held_to(deadline: Deadline) -> Iterator[None]:
+    """Hold all database work inside to a deadline, also when the server hangs.
+
+    Raises DeadlinePassed when connecting or a statement outlived it, Unavailable when there is no
+    database to talk to.
+    """
+    _connect(deadline)
+    try:
+        with _watchdog(deadline), statement_limit(deadline.statement_ms()):
+            yield
+    except Error:
+        if deadline.remaining_ms <= GRACE_MS * 2:
+            raise DeadlinePassed from None
+        if connection_is_lost():
+            raise Unavailable from None
+        raise
+
+
+def _connect(deadline: Deadline) -> None:
+    """Open the request's connection in time, or leave it to a thread that nobody waits for."""
+    wrapper = connections[DEFAULT_DB_ALIAS]
+    if wrapper.connection is not None:
+        return
+    failed: list[BaseException] = []
+
+    def connect() -> None:
+        try:
+            wrapper.ensure_connection()
+        except Error as error:
+            failed.append(error)
+
+    wrapper.inc_thread_sharing()
+    thread = threading.Thread(target=connect, name="connect", daemon=True)
+    thread.start()
+    thread.join(max(0.0, deadline.remaining_ms / 1000))
+    if thread.is_alive():
+        # The wrapper belongs to the late thread from here on; this one makes itself a new one.
+        del connections[DEFAULT_DB_ALIAS]
+        raise DeadlinePassed
+    wrapper.dec_thread_sharing()
+    if failed:
+        raise Unavailable from None
+
+
+@contextlib.contextmanager
+def _watchdog(deadline: Deadline) -> Iterator[None]:
+    """Close the connection's socket when the deadline passes while a statement still runs."""
+    raw = connections[DEFAULT_DB_ALIAS].connection
+    over = threading.Lock()
+    done = False
+
+    def bite() -> None:
+        with over:
+            if done or raw is None or raw.closed:
+                return
+            with contextlib.suppress(OSError), socket.socket(fileno=os.dup(raw.fileno())) as end:
+                end.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(max(0.0, deadline.remaining_ms / 1000), bite)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        with over:
+            done = True
+        timer.cancel()

@@ -1,0 +1,38 @@
+"""What a list is narrowed to. Filters narrow what a viewer may see; they never widen it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from junior_memory.lexical.leg import Part
+from junior_memory.querysets import MemoryQuerySet
+
+_HOLDS = {"own": {"private", "session"}, "org": {"org"}, "public": {"public"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """A list's filters; empty means any."""
+
+    visibility: str = ""
+    kind: str = ""
+    origin: str = ""
+    agent: str = ""
+
+    def narrow(self, rows: MemoryQuerySet) -> MemoryQuerySet:
+        """Apply them."""
+        return rows.in_filters(
+            visibility=self.visibility, kind=self.kind, origin=self.origin, agent=self.agent
+        )
+
+    def narrow_parts(self, parts: Iterable[Part]) -> list[Part]:
+        """Apply them to each part, leaving out the parts that a visibility empties."""
+        return [
+            Part(part.name, self.narrow(part.rows))
+            for part in parts
+            if not self.visibility or self.visibility in _HOLDS[part.name]
+        ]
+
+
+NO_FILTERS = Filters()

@@ -1,0 +1,233 @@
+"""Search that somebody asked for: people, tools and REST. Ranked, paged, no cutoff.
+
+Every leg starts from `visible_to(...).active(...)`, and the ids that won are read once more through
+it before they leave. Recall composes the same steps (`recall.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from junior_memory import clock, lexical
+from junior_memory.access import Viewer
+from junior_memory.counting import FilterCounts, Total, count_by_filter, count_parts
+from junior_memory.errors import InvalidInput
+from junior_memory.filters import NO_FILTERS, Filters
+from junior_memory.legs import Leg, LegAnswer, LegsAnswer, run_legs
+from junior_memory.lexical.highlight import highlight_spans, matched_spans
+from junior_memory.lexical.leg import Part, Plan, Scored, make_plan, parts_of
+from junior_memory.models import Memory
+from junior_memory.querysets import MemoryQuerySet
+from junior_memory.ranking import Fused, Fusion, RankList, TieFacts, fuse, order, preset
+
+__all__ = [
+    "FilterCounts",
+    "Filters",
+    "Hit",
+    "Match",
+    "SearchResult",
+    "Total",
+    "count_by_filter",
+    "highlight_spans",
+    "search_memories",
+]
+
+LEXICAL = "lexical"
+CHARACTERS = "characters"
+
+MAX_RANKED = 200
+"""How deep a ranked list goes (DESIGN 4)."""
+
+DEEP_LIMIT = 20
+"""Above this limit, or from the second page on, every list has its full length."""
+
+LEG_LIMIT_MS = 3_000
+"""What one statement of one leg may take in an explicit search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Why a memory was found: words as they stand in it, distance, or characters alone."""
+
+    words: tuple[str, ...]
+    meaning: float | None
+    characters: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One memory found, with what found it."""
+
+    memory: Memory
+    match: Match
+    legs: tuple[str, ...]
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One page of hits in order; `total` counts word and character hits."""
+
+    hits: tuple[Hit, ...]
+    relation: str
+    total: int
+    degraded: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Ids in fused order with all that explains them."""
+
+    fused: tuple[Fused, ...]
+    scored: Mapping[str, Mapping[UUID, Scored]]
+    plan: Plan | None
+    answer: LegsAnswer
+
+
+def search_memories(
+    viewer: Viewer,
+    query: str,
+    *,
+    limit: int = 10,
+    offset: int = 0,
+    filters: Filters = NO_FILTERS,
+    now: datetime | None = None,
+) -> SearchResult:
+    """Find what a viewer may see, best first.
+
+    `offset + limit` reaches to 200. Raises InvalidInput for an empty query or a page out of range,
+    Unavailable when there is no database; a leg that fails alone is named in `degraded`.
+    """
+    if not query.strip():
+        raise InvalidInput("There is nothing to search for.", fields={"q": "empty"})
+    if limit < 1 or offset < 0 or offset + limit > MAX_RANKED:
+        raise InvalidInput(f"A search reaches to {MAX_RANKED}.", fields={"limit": "out of range"})
+    moment = now or clock.now()
+    rows = Memory.objects.visible_to(viewer).active(moment)
+    total = Total("exact", 0)
+
+    def find() -> LegAnswer:
+        nonlocal total
+        answer = find_by_words(
+            viewer,
+            rows,
+            query,
+            size=list_size(limit, offset),
+            filters=filters,
+            by_characters=True,
+        )
+        if answer.plan is not None:
+            total = _count_matching(viewer, rows, answer.plan, filters)
+        return answer
+
+    gathered = gather(
+        [Leg(LEXICAL, find)], fusion=preset("measured", "search"), limit_ms=LEG_LIMIT_MS, now=moment
+    )
+    page = gathered.fused[offset : offset + limit]
+    hits = read_hits(rows, page, gathered)
+    return SearchResult(
+        hits=tuple(hits),
+        relation=total.relation,
+        total=total.value,
+        degraded=gathered.answer.degraded,
+    )
+
+
+def list_size(limit: int, offset: int) -> int:
+    """Return how long each list is: four times the limit, at most 200 (DESIGN 4).
+
+    Deep pages use the full length, so that every page is cut from the same order.
+    """
+    return MAX_RANKED if offset or limit > DEEP_LIMIT else 4 * limit
+
+
+def find_by_words(
+    viewer: Viewer,
+    rows: MemoryQuerySet,
+    query: str,
+    *,
+    size: int,
+    filters: Filters = NO_FILTERS,
+    by_characters: bool,
+    probe_private: bool = False,
+) -> LegAnswer:
+    """Run the lexical leg: a list by idf coverage, one by characters, one of private rows alone.
+
+    How rare a word is, is counted over everything that `rows` admits, whatever the filters.
+    """
+    parts = list(parts_of(rows, viewer))
+    plan = make_plan(lexical.query_terms(query), parts, by_characters=by_characters)
+    if plan.finds_nothing:
+        return LegAnswer({}, plan)
+    narrowed = filters.narrow_parts(parts)
+    words = _best((row for part in narrowed for row in plan.rank_words(part, size=size)), size=size)
+    lists = {LEXICAL: words}
+    if probe_private:
+        own = next((part for part in narrowed if part.name == "own"), None)
+        lists[f"private {LEXICAL}"] = plan.rank_words(own, size=size) if own else []
+    if plan.looked_for:
+        lists[CHARACTERS] = _best(
+            (row for part in narrowed for row in plan.rank_characters(part, size=size)), size=size
+        )
+    return LegAnswer(lists, plan)
+
+
+def _best(rows: Iterable[Scored], *, size: int) -> list[Scored]:
+    ranked = sorted(rows, key=lambda row: (-row.score, -row.observed_at.timestamp(), str(row.id)))
+    return ranked[:size]
+
+
+def gather(legs: Sequence[Leg], *, fusion: Fusion, limit_ms: int, now: datetime) -> Gathered:
+    """Run legs, fuse their lists by rank and put them in order."""
+    answer = run_legs(legs, limit_ms=limit_ms)
+    lists: dict[str, Mapping[UUID, Scored]] = {}
+    plan: Plan | None = None
+    for found in answer.answers.values():
+        plan = plan or found.plan
+        for name, rows in found.lists.items():
+            lists[name] = {row.id: row for row in rows}
+    known = {row.id: row for rows in lists.values() for row in rows.values()}
+
+    def facts(memory_id: UUID) -> TieFacts:
+        row = known[memory_id]
+        return TieFacts(row.visibility in {"private", "session"}, row.observed_at)
+
+    fused = fuse(
+        (
+            RankList(name, {memory_id: row.score for memory_id, row in rows.items()})
+            for name, rows in lists.items()
+        ),
+        fusion,
+    )
+    return Gathered(tuple(order(fused, facts=facts, now=now)), lists, plan, answer)
+
+
+def read_hits(rows: MemoryQuerySet, page: Sequence[Fused], gathered: Gathered) -> list[Hit]:
+    """Read ids once more through `rows`, which is what the viewer may see; keep their order."""
+    found = {memory.pk: memory for memory in rows.filter(pk__in=[f.id for f in page]).for_list()}
+    return [explained(found[fused.id], fused, gathered) for fused in page if fused.id in found]
+
+
+def explained(memory: Memory, fused: Fused, gathered: Gathered) -> Hit:
+    """Say why a memory was found."""
+    units = gathered.plan.units if gathered.plan else ()
+    words: dict[str, None] = {}
+    for start, end in matched_spans(memory.content, units):
+        words.setdefault(memory.content[start:end])
+    return Hit(
+        memory=memory,
+        match=Match(tuple(words), None, CHARACTERS in fused.ranks),
+        legs=tuple(fused.ranks),
+        ranks=fused.ranks,
+        score=fused.score,
+    )
+
+
+def _count_matching(viewer: Viewer, rows: MemoryQuerySet, plan: Plan, filters: Filters) -> Total:
+    """Count the rows that words or characters find."""
+    parts = filters.narrow_parts(parts_of(rows, viewer))
+    return count_parts(Part(part.name, part.rows.filter(plan.matching(part))) for part in parts)
