@@ -8,13 +8,14 @@ from typing import Any, TypeVar, cast
 from urllib.parse import urlencode, urlsplit
 
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 from dashboard.http import redirect_to, wants_part
 from junior_memory.models import User
 
-View = TypeVar("View", bound=Callable[..., HttpResponse])
+View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 
 def login_required(view: View) -> View:
@@ -24,7 +25,7 @@ def login_required(view: View) -> View:
     """
 
     @wraps(view)
-    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.user.is_authenticated:
             return view(request, *args, **kwargs)
         return redirect_to(request, f"{reverse('sign_in')}?{urlencode({'next': _here(request)})}")
@@ -36,7 +37,7 @@ def staff_required(view: View) -> View:
     """As `login_required`, and 403 for people who are not staff."""
 
     @wraps(view)
-    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not cast(User, request.user).is_staff:
             raise PermissionDenied
         return view(request, *args, **kwargs)

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING
 from django.contrib.messages import get_messages
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
-from django.utils import timezone
 
 from dashboard.http import UNDO_TAG
+from junior_memory import clock
 from junior_memory.access import person
 from junior_memory.conf import conf
+from junior_memory.counting import count_parts
+from junior_memory.lexical.leg import parts_of
 from junior_memory.models import Memory, User
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-COUNTED = 1000
-"""Counts are exact to here and "more than" beyond, so that no page counts a million rows."""
 
 THEME_COOKIE = "theme"
 THEMES = ("light", "dark")
@@ -108,13 +107,15 @@ class Shell:
         return list(self._links(staff=True)) if user and user.is_staff else []
 
     @cached_property
-    def memory_count(self) -> int:
-        """Active memories this person sees, up to one more than is counted."""
+    def memory_count(self) -> str:
+        """How many active memories this person sees: what the list says, too."""
         user = self._user
         if user is None:
-            return 0
-        rows = Memory.objects.visible_to(person(user)).active(timezone.now())
-        return rows.order_by().values("pk")[: COUNTED + 1].count()
+            return ""
+        viewer = person(user)
+        rows = Memory.objects.visible_to(viewer).active(clock.now())
+        total = count_parts(parts_of(rows, viewer))
+        return f"{total.value:,}{'' if total.relation == 'exact' else '+'}"
 
     @cached_property
     def toasts(self) -> list[Toast]:

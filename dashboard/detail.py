@@ -92,7 +92,7 @@ def read_detail(viewer: Viewer, memory_id: UUID, *, now: datetime) -> Detail:
     uses = history.uses_of(viewer, memory_id, now=now) if row.state == ACTIVE else NO_USES
     return Detail(
         row=row,
-        why=words.why_remembered(row.memory, viewer),
+        why=words.why_remembered(row.memory, viewer, first=past.chain[0].memory),
         history=past,
         uses=uses,
         happenings=tuple(_happenings(viewer, past)),

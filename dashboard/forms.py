@@ -65,7 +65,7 @@ class AddMemoryForm(ContentForm):
     """A memory in a person's own words."""
 
     kind = forms.ChoiceField(choices=MemoryKind.choices, initial=MemoryKind.KNOWLEDGE)
-    agent = forms.ChoiceField(label="For which agent", required=False)
+    agent = forms.ChoiceField()
     expires_on = forms.DateField(
         label="Forget by itself after",
         required=False,
@@ -76,10 +76,11 @@ class AddMemoryForm(ContentForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        shared = self.fields["agent"].widget.attrs
         names = Agent.objects.order_by("created_at", "name").values_list("name", flat=True)
-        field = self.fields["agent"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [(name, name) for name in names[:AGENTS_OFFERED]] or [("", "default")]
+        choices = [(name, name) for name in names[:AGENTS_OFFERED]] or [("", "default")]
+        self.fields["agent"] = forms.ChoiceField(label="For which agent", choices=choices)
+        self.fields["agent"].widget.attrs.update(shared)
 
     def expires_at(self) -> datetime | None:
         """Return the end of the chosen day."""

@@ -1,4 +1,4 @@
-"""How a view answers: the typed request, and one helper that renders a page or the part that changed."""
+"""How a view answers: the typed request, and the one helper that renders a page or its part."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from django.http import (
     HttpResponseNotAllowed,
     HttpResponseRedirect,
 )
+from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -34,7 +35,7 @@ class HtmxHttpRequest(HttpRequest):
     user: User
 
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def viewer_of(request: HtmxHttpRequest) -> Viewer:
@@ -50,7 +51,7 @@ def doer_of(request: HtmxHttpRequest) -> Doer:
 def wants_part(request: HttpRequest) -> bool:
     """True when htmx asks for the part that changed rather than for a page."""
     htmx: HtmxDetails | None = getattr(request, "htmx", None)
-    return bool(htmx) and not (htmx.boosted or htmx.history_restore_request)
+    return htmx is not None and bool(htmx) and not (htmx.boosted or htmx.history_restore_request)
 
 
 def render(
@@ -115,7 +116,7 @@ def by_method(**views: View) -> View:
     if "GET" in allowed:
         allowed["HEAD"] = allowed["GET"]
 
-    def dispatch(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def dispatch(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         view = allowed.get(request.method or "")
         if view is None:
             return HttpResponseNotAllowed(sorted(allowed))

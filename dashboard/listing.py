@@ -1,4 +1,4 @@
-"""One page of the list of memories, ready to draw: rows, filters with counts, states, what follows."""
+"""One page of the list of memories, ready to draw: rows, filters with counts, states."""
 
 from __future__ import annotations
 
@@ -9,22 +9,14 @@ from functools import cached_property
 from uuid import UUID
 
 from dashboard import words
-from dashboard.context import COUNTED
 from dashboard.query import ACTIVE, ListQuery, Place
 from junior_memory import history
 from junior_memory.access import Viewer
+from junior_memory.counting import COUNTED, FilterCounts, count_by_filter
 from junior_memory.models import Memory, MemoryKind, Origin, Visibility
-from junior_memory.search import (
-    FilterCounts,
-    Match,
-    count_by_filter,
-    highlight_spans,
-    search_memories,
-)
+from junior_memory.search import MAX_RANKED, Match, highlight_spans, search_memories
 
 PAGE_SIZE = 25
-MAX_RANKED = 200
-"""How deep a ranked list goes (DESIGN 6)."""
 
 RESTORABLE = ("user_removed", "tool_removed")
 
@@ -35,12 +27,12 @@ STATE_TITLES = (
     ("expired", "Expired"),
     ("forgotten", "Forgotten"),
 )
-ORIGIN_TITLES = {
+ORIGIN_TITLES: dict[str, str] = {
     Origin.EXPLICIT: "Asked for",
     Origin.AUTOMATIC: "Learned",
     Origin.IMPORT: "Imported",
 }
-KIND_TITLES = {
+KIND_TITLES: dict[str, str] = {
     MemoryKind.PREFERENCE: "Preferences",
     MemoryKind.PROCEDURE: "Procedures",
     MemoryKind.KNOWLEDGE: "Knowledge",
@@ -102,7 +94,7 @@ class Chip:
 
     title: str
     url: str
-    count: int | None
+    count: str
     current: bool
 
 
@@ -128,18 +120,15 @@ class Listing:
             now=self.now,
         )
 
-    @cached_property
-    def total(self) -> int:
-        """How many there are in all; one more than is counted means more."""
-        total = self.counts.total
-        return total.value if total.relation == "exact" else COUNTED + 1
-
     @property
     def summary(self) -> str:
         """Say in a sentence how many there are and in which order."""
-        number = f"{self.total:,}" if self.total <= COUNTED else f"More than {COUNTED:,}"
-        one = self.total == 1
+        total = self.counts.total
+        number = f"{total.value:,}" if total.relation == "exact" else f"More than {total.value:,}"
+        one = total.value == 1
         noun = "memory" if one else "memories"
+        if not total.value:
+            return "No memory matches." if self.query.q else "No memories here."
         if self.query.q:
             said = f"{number} {noun} {'matches' if one else 'match'}, best first."
             return f"{said} {self._apology}".strip()
@@ -180,6 +169,11 @@ class Listing:
         return f"page-{self.rows[0].memory.pk}" if self.rows else "page-empty"
 
     @property
+    def is_first(self) -> bool:
+        """True for the top of the list."""
+        return self.query.place is None
+
+    @property
     def has_rare_filter(self) -> bool:
         """True when a filter is chosen that is otherwise folded away."""
         return bool(self.query.origin or self.query.agent)
@@ -197,7 +191,7 @@ class Listing:
             Chip(
                 title,
                 ListQuery(state=state).url(),
-                None if state == ACTIVE else counts[state],
+                "" if state == ACTIVE else f"{counts[state]:,}",
                 state == self.query.state,
             )
             for state, title in STATE_TITLES
@@ -209,7 +203,10 @@ class Listing:
         """Who sees it: all, and each visibility that occurs."""
         counts = self.counts.visibility
         everything = Chip(
-            "All", self.query.url(visibility=""), sum(counts.values()), not self.query.visibility
+            "All",
+            self.query.url(visibility=""),
+            self._number(sum(counts.values())),
+            not self.query.visibility,
         )
         return [everything, *self._chips("visibility", counts, dict(Visibility.choices))]
 
@@ -231,13 +228,19 @@ class Listing:
             return []
         return self._chips("agent", counts, {name: name for name in sorted(counts)})
 
+    def _number(self, count: int) -> str:
+        """Write a count; where public rows were counted no further, more than that is "+"."""
+        if self.counts.total.relation == "exact" or count <= COUNTED:
+            return f"{count:,}"
+        return f"{count - 1:,}+"
+
     def _chips(self, name: str, counts: dict[str, int], titles: dict[str, str]) -> list[Chip]:
         chosen = getattr(self.query, name)
         return [
             Chip(
                 title,
                 self.query.url(**{name: "" if value == chosen else value}),
-                counts.get(value, 0),
+                self._number(counts.get(value, 0)),
                 value == chosen,
             )
             for value, title in titles.items()
@@ -259,10 +262,10 @@ def _newest(viewer: Viewer, query: ListQuery, now: datetime) -> Listing:
     found = seen.in_state(query.state, now).in_filters(
         visibility=query.visibility, kind=query.kind, origin=query.origin, agent=query.agent
     )
-    group = ""
+    group = "" if query.state == ACTIVE else None
     if query.place and query.place.created_at:
         found = found.after(query.place.created_at, query.place.id)
-        group = words.group_of(query.place.created_at, now=now)
+        group = words.group_of(query.place.created_at, now=now) if group is not None else None
     page = list(found.newest_first().for_list()[: PAGE_SIZE + 1])
     shown = page[:PAGE_SIZE]
     last = shown[-1] if len(page) > PAGE_SIZE else None
@@ -284,7 +287,7 @@ def _ranked(viewer: Viewer, query: ListQuery, now: datetime) -> Listing:
     shown = found.hits[:PAGE_SIZE]
     matches = {hit.memory.pk: hit.match for hit in shown}
     rows = read_rows(
-        viewer, [hit.memory for hit in shown], state=ACTIVE, now=now, matches=matches
+        viewer, [hit.memory for hit in shown], state=ACTIVE, now=now, query=query.q, matches=matches
     )
     after = offset + PAGE_SIZE
     more = len(found.hits) > PAGE_SIZE and after < MAX_RANKED
@@ -305,6 +308,7 @@ def read_rows(
     state: str,
     now: datetime,
     group: str | None = None,
+    query: str = "",
     matches: dict[UUID, Match] | None = None,
 ) -> list[Row]:
     """Add to memories what a list shows besides, in a fixed number of queries.
@@ -326,14 +330,14 @@ def read_rows(
                 memory=memory,
                 state=state,
                 mine=memory.pk in mine,
-                how=words.how_learned(memory, viewer),
+                how=words.how_learned(memory, viewer, corrected=memory.pk in replaced),
                 visibility=words.visibility_name(memory),
                 uses=words.times(uses.get(memory.pk, 0)),
                 knows_source=words.knows_source(memory, viewer),
                 group=heading,
                 replaces=replaced.get(memory.pk, ""),
                 match=match,
-                spans=highlight_spans(memory.content, match.words) if match else (),
+                spans=tuple(highlight_spans(memory.content, query)) if query else (),
             )
         )
     return rows
@@ -352,24 +356,21 @@ def _replaced_texts(viewer: Viewer, memories: Sequence[Memory]) -> dict[UUID, st
     older = Memory.objects.visible_to(viewer).own(viewer).superseded().unpurged()
     pairs = older.filter(superseded_by__in=ids).order_by("superseded_at", "id")
     return {
-        successor: content
+        successor: content.replace("`", "")
         for successor, content in pairs.values_list("superseded_by", "content")
         if successor is not None
     }
 
 
 def _count_own_states(viewer: Viewer, *, now: datetime) -> dict[str, int]:
-    """Count a person's own rows in each state but active, up to one more than is counted."""
+    """Count a person's own rows in each state but active; of held ones, those they decide on."""
     seen = Memory.objects.visible_to(viewer)
     rows = {
         state: seen.decidable_by(viewer) if state == "held" else seen.own(viewer)
         for state, _ in STATE_TITLES
         if state != ACTIVE
     }
-    return {
-        state: found.in_state(state, now).values("pk")[: COUNTED + 1].count()
-        for state, found in rows.items()
-    }
+    return {state: found.in_state(state, now).count() for state, found in rows.items()}
 
 
 def outline(viewer: Viewer, query: ListQuery, *, now: datetime) -> Listing:

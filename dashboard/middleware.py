@@ -18,9 +18,7 @@ logger = logging.getLogger(__name__)
 class FailureMiddleware(MiddlewareMixin):
     """Answers for views that raise; the database may be gone, so nothing here may ask it."""
 
-    def process_exception(
-        self, request: HttpRequest, exception: Exception
-    ) -> HttpResponse | None:
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Turn what a view raised into a page, or into our JSON under /api/."""
         if isinstance(exception, OperationalError | InterfaceError):
             logger.error("the database does not answer (%s)", type(exception).__name__)

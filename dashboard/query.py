@@ -14,8 +14,8 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from junior_memory.errors import InvalidInput
+from junior_memory.filters import Filters
 from junior_memory.models import MemoryKind, Origin, Visibility
-from junior_memory.search import Filters
 from junior_memory.text import MAX_NAME_LENGTH, collapse
 
 MAX_QUERY = 200

@@ -1,19 +1,18 @@
-"""Addresses of the pages. One view per verb: `by_method` names them where an address has several."""
+"""Addresses of the pages. One view per verb: `by_method` names them where there are several."""
 
 from __future__ import annotations
 
 from django.urls import path
 from django.views.generic import RedirectView
 
+from dashboard import urls_admin
 from dashboard.http import by_method
 from dashboard.views import conversations, memories, memory, recall, sign_in
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="memories"), name="home"),
     # Signing in
-    path(
-        "sign-in", by_method(get=sign_in.sign_in_page, post=sign_in.sign_in), name="sign_in"
-    ),
+    path("sign-in", by_method(get=sign_in.sign_in_page, post=sign_in.sign_in), name="sign_in"),
     path("sign-in/link", sign_in.send_link, name="sign_in_link"),
     path(
         "sign-in/<str:uid>/<str:token>/",
@@ -47,12 +46,11 @@ urlpatterns = [
         name="memory_erase",
     ),
     # How it is used
-    path(
-        "recall", by_method(get=recall.ask, post=recall.explain), name="recall"
-    ),
+    path("recall", by_method(get=recall.ask, post=recall.explain), name="recall"),
     path(
         "conversations/<path:conversation_id>",
         conversations.show_conversation,
         name="conversation",
     ),
+    *urls_admin.urlpatterns,
 ]

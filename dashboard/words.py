@@ -26,9 +26,11 @@ HELD_REASONS = {
 }
 
 
-def how_learned(memory: Memory, viewer: Viewer) -> str:
+def how_learned(memory: Memory, viewer: Viewer, *, corrected: bool = False) -> str:
     """Say how it was learned, in a few words that follow the fact."""
     mine = viewer.user is not None and memory.owner_id == viewer.user.pk
+    if corrected and mine and memory.origin == Origin.EXPLICIT:
+        return "in your own words"
     match memory.origin:
         case Origin.EXPLICIT:
             return "you asked to remember this" if mine else "somebody asked to remember this"
@@ -70,10 +72,17 @@ def _title(memory: Memory) -> str:
     return str(SourcePlatform(memory.source_platform).label)
 
 
-def why_remembered(memory: Memory, viewer: Viewer) -> str:
-    """Say in a sentence why this is remembered, where it came from and who sees it."""
+def why_remembered(memory: Memory, viewer: Viewer, *, first: Memory | None = None) -> str:
+    """Say in a sentence why this is remembered, where it came from and who sees it.
+
+    `first` is the wording that it goes back to.
+    """
     mine = viewer.user is not None and memory.owner_id == viewer.user.pk
     day = long_day(memory.created_at)
+    if first is not None and first.pk != memory.pk:
+        began = why_remembered(first, viewer).removesuffix(f" {who_sees(first)}")
+        by = "you put it" if mine and memory.origin == Origin.EXPLICIT else "it was put"
+        return f"{began} Since {day} {by} in these words. {who_sees(memory)}"
     match memory.origin:
         case Origin.EXPLICIT:
             start = f"{'You' if mine else 'Somebody'} asked on {day} that this be remembered"

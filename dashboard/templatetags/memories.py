@@ -10,21 +10,15 @@ from django import template
 from django.utils.formats import date_format
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.timezone import localtime, now
+from django.utils.timezone import localtime
 
 from dashboard import words
-from dashboard.context import COUNTED
+from junior_memory import clock
 from junior_memory.models import Memory
 
 register = template.Library()
 
 CODE = re.compile(r"`([^`]+)`")
-
-
-@register.filter
-def counted(number: int) -> str:
-    """Write a count; what was counted no further reads "1,000+"."""
-    return f"{COUNTED:,}+" if number > COUNTED else f"{number:,}"
 
 
 @register.filter
@@ -36,7 +30,7 @@ def visibility_name(memory: Memory) -> str:
 @register.filter
 def day(moment: datetime) -> SafeString:
     """Draw a moment as its day, with the exact time for whoever asks."""
-    return _time(moment, words.day(moment, now=now()))
+    return _time(moment, words.day(moment, now=clock.now()))
 
 
 @register.filter

@@ -1,4 +1,7 @@
-"""Error pages. None of them asks the database, the session or the person, which may be what failed."""
+"""Error pages.
+
+None of them asks the database, the session or the person, which may be what failed.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def _answer(
     return response
 
 
-def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
     """400: the request could not be read."""
     message = "That request could not be understood."
     return _answer(request, status=400, code="bad_request", message=message, page="400")
@@ -35,19 +38,19 @@ def refused(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
     return _answer(request, status=status, code="refused", message=message, page="400")
 
 
-def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
     """403: known, but not allowed."""
     message = "You may not do that."
     return _answer(request, status=403, code="forbidden", message=message, page="403")
 
 
-def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001
     """403: the form is too old, or came from another site."""
     message = "This form is no longer valid. Go back, reload the page and try again."
     return _answer(request, status=403, code="csrf", message=message, page="403")
 
 
-def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
     """404: absent, or somebody else's: the same answer for both."""
     message = "There is nothing here."
     return _answer(request, status=404, code="not_found", message=message, page="404")

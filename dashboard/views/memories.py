@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from dashboard.access import login_required
@@ -19,13 +18,14 @@ from dashboard.http import (
     render,
     say,
     viewer_of,
+    wants_part,
 )
 from dashboard.listing import read_listing
 from dashboard.query import ListQuery
-from junior_memory import forgetting
+from junior_memory import clock, forgetting
 from junior_memory.errors import InvalidInput, JuniorMemoryError
 from junior_memory.memories import NewMemory, create_memory
-from junior_memory.models import Agent, Origin, SourcePlatform, SubjectType, Visibility
+from junior_memory.models import Agent, Memory, Origin, SourcePlatform, SubjectType, Visibility
 
 LIST = "dashboard/memories/list.html"
 RESULTS = "dashboard/memories/_results.html"
@@ -35,10 +35,10 @@ ADD = "dashboard/memories/_add.html"
 
 def answer_with_list(request: HtmxHttpRequest, url: str) -> HttpResponse:
     """Return to a list after a change: the page by redirect, or its results as they are now."""
-    if not request.htmx:
+    if not wants_part(request):
         return redirect_to(request, url)
     query = ListQuery.at(url)
-    listing = read_listing(viewer_of(request), query, now=timezone.now())
+    listing = read_listing(viewer_of(request), query, now=clock.now())
     context = {"listing": listing, "here": url, "focus": True, "add": AddMemoryForm()}
     return render(request, RESULTS, context, part=RESULTS)
 
@@ -48,7 +48,7 @@ def answer_with_list(request: HtmxHttpRequest, url: str) -> HttpResponse:
 def list_memories(request: HtmxHttpRequest) -> HttpResponse:
     """Show one page of a list; htmx gets the results, or the next page of them."""
     query = ListQuery.read(request.GET)
-    listing = read_listing(viewer_of(request), query, now=timezone.now())
+    listing = read_listing(viewer_of(request), query, now=clock.now())
     context = {"listing": listing, "here": listing.url, "add": AddMemoryForm()}
     response = render(request, LIST, context, part=RESULTS if query.place is None else PAGE)
     if request.htmx and query.place is None:
@@ -77,9 +77,20 @@ def add_memory(request: HtmxHttpRequest) -> HttpResponse:
             form.add_error("content", error.message)
         else:
             say(request, "Remembered." if made.created else "That is remembered already.")
-            return redirect_to(request, f"{reverse('memories')}#memory-{made.stored.pk}")
+            return _answer_with_added(request, made.stored)
     page = "dashboard/memories/new.html"
     return render(request, page, {"add": form}, part=ADD, status=422)
+
+
+def _answer_with_added(request: HtmxHttpRequest, memory: Memory) -> HttpResponse:
+    """Show the list from its top, where what was added stands; a repeat may stand further down."""
+    url = reverse("memories")
+    if not wants_part(request):
+        return redirect_to(request, f"{url}#memory-{memory.pk}")
+    response = answer_with_list(request, url)
+    response["HX-Retarget"] = "#results"
+    response["HX-Push-Url"] = url
+    return response
 
 
 def _own_words(request: HtmxHttpRequest, form: AddMemoryForm) -> NewMemory:

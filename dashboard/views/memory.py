@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from dashboard.access import login_required
@@ -24,8 +23,8 @@ from dashboard.http import (
 )
 from dashboard.listing import Row, outline
 from dashboard.query import ListQuery
-from junior_memory import forgetting
 from dashboard.views.memories import answer_with_list
+from junior_memory import clock, forgetting
 from junior_memory.errors import Conflict, InvalidInput, NotFound, PublicMemoryReadOnly
 from junior_memory.memories import correct_memory
 from junior_memory.models import Memory, Visibility
@@ -46,7 +45,7 @@ def _answer_with_row(
     """Return one row as it is now, with the counts around it; the page at `url` by redirect."""
     if not wants_part(request):
         return redirect_to(request, url)
-    viewer, now = viewer_of(request), timezone.now()
+    viewer, now = viewer_of(request), clock.now()
     context = {
         "row": read_row(viewer, memory_id, now=now),
         "outline": outline(viewer, ListQuery.at(url), now=now),
@@ -63,7 +62,7 @@ def show_memory(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
 
     A person's own memory that was erased shows its receipt.
     """
-    viewer, now = viewer_of(request), timezone.now()
+    viewer, now = viewer_of(request), clock.now()
     receipt = read_receipt(viewer, memory_id)
     if receipt is not None:
         return render(request, "dashboard/memories/receipt.html", {"receipt": receipt})
@@ -76,7 +75,7 @@ def show_memory(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
 
 def _changeable(request: HtmxHttpRequest, memory_id: UUID) -> Row:
     """Return one's own memory to change; raises PublicMemoryReadOnly, NotFound for others'."""
-    row = read_row(viewer_of(request), memory_id, now=timezone.now())
+    row = read_row(viewer_of(request), memory_id, now=clock.now())
     if row.mine:
         return row
     raise PublicMemoryReadOnly if row.memory.visibility == Visibility.PUBLIC else NotFound

@@ -33,7 +33,9 @@ def _spend_try(email: str) -> None:
     spend_rate(f"sign-in:{digest}", limit=TRIES, window_seconds=600)
 
 
-def _page(request: HttpRequest, form: SignInForm | None = None, *, status: int = 200) -> HttpResponse:
+def _page(
+    request: HttpRequest, form: SignInForm | None = None, *, status: int = 200
+) -> HttpResponse:
     context = {
         "form": form or SignInForm(),
         "link_form": SignInLinkForm(auto_id="link_%s"),

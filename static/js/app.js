@@ -61,10 +61,15 @@ document.addEventListener("htmx:afterSettle", () => {
   target.focus({ preventScroll: false });
 });
 
+document.addEventListener("htmx:targetError", (event) => {
+  const form = event.target.closest("form");
+  if (form) form.submit();
+});
+
 document.addEventListener("htmx:sendError", () => fail("offline"));
 document.addEventListener("htmx:timeout", () => fail("offline"));
 document.addEventListener("htmx:responseError", (event) => {
-  fail(event.detail.xhr.status === 404 ? "gone" : "failed");
+  fail({ 403: "stale", 404: "gone" }[event.detail.xhr.status] || "failed");
 });
 
 /* Keyboard: single keys act only when nothing is being typed */
