@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.core import signing
 
-from api.failures import malformed
+from api.failures import Refused, malformed
 from junior_memory import fingerprints
 
 SALT = "junior_memory.cursor"
@@ -22,6 +22,17 @@ class Place:
     created_at: datetime | None = None
     id: UUID | None = None
     offset: int = 0
+
+    @property
+    def key(self) -> tuple[datetime, UUID]:
+        """The row's time and id. Raises Refused for a place in a ranked list."""
+        if self.created_at is None or self.id is None:
+            raise _not_ours()
+        return self.created_at, self.id
+
+
+def _not_ours() -> Refused:
+    return malformed("That cursor is not one of this list.", fields={"cursor": "invalid"})
 
 
 def binding(*parts: object) -> str:
@@ -51,6 +62,4 @@ def read_cursor(cursor: str, *, bound_to: str) -> Place:
         created_at, memory_id = where
         return Place(created_at=datetime.fromisoformat(created_at), id=UUID(memory_id))
     except (signing.BadSignature, ValueError, TypeError) as error:
-        raise malformed(
-            "That cursor is not one of this list.", fields={"cursor": "invalid"}
-        ) from error
+        raise _not_ours() from error

@@ -93,14 +93,13 @@ def rows_in_state(viewer: Viewer, state: str, *, now: datetime) -> MemoryQuerySe
 
 def _newest(listed: _List) -> MemoryPageOut:
     query, viewer = listed.query, listed.viewer
-    place = listed.place
     wanted = query.filters
     rows = rows_in_state(viewer, query.state, now=listed.now).in_filters(
         visibility=wanted.visibility, kind=wanted.kind, origin=wanted.origin, agent=wanted.agent
     )
     page = rows.newest_first().for_list()
-    if place.created_at is not None:
-        page = page.after(place.created_at, place.id)
+    if query.cursor is not None:
+        page = page.after(*listed.place.key)
     found = list(page[: query.limit + 1])
     shown, more = found[: query.limit], len(found) > query.limit
     following = Place(created_at=shown[-1].created_at, id=shown[-1].pk) if more else None

@@ -16,7 +16,18 @@ from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
-from api import memories
+from api import (
+    conversations,
+    decisions,
+    exchange,
+    identities,
+    me,
+    memories,
+    origins,
+    records,
+    reporting,
+    sessions,
+)
 from api.bodies import BodyParser
 from api.docs import LocalSwagger
 from api.edge import guarded
@@ -37,7 +48,18 @@ api = NinjaAPI(
     docs=LocalSwagger(),
     docs_url="/docs",
 )
-for module in (memories,):
+for module in (
+    memories,
+    origins,
+    decisions,
+    records,
+    exchange,
+    conversations,
+    me,
+    reporting,
+    sessions,
+    identities,
+):
     api.add_router(BASE, module.router)
 
 
