@@ -215,9 +215,17 @@ def forget_all(
 
 
 def _archive(ids: Sequence[UUID], *, reason: str, batch: ForgetBatch | None, now: datetime) -> None:
-    """Take these heads and all their predecessors out of the active set; lay tombstones."""
+    """Take these heads and all their predecessors out of the active set, with their vectors."""
+    chain = _take_out(ids, reason=reason, batch=batch, now=now)
+    MemoryEmbedding.objects.filter(memory_id__in=chain).delete()
+
+
+def _take_out(
+    ids: Sequence[UUID], *, reason: str, batch: ForgetBatch | None, now: datetime
+) -> list[UUID]:
+    """Archive heads and predecessors and lay tombstones; returns all of them."""
     if not ids:
-        return
+        return []
     chain = _chain(ids)
     rows = Memory.objects.filter(pk__in=chain, archived_at__isnull=True)
     lying = list(rows.select_for_update(of=("self",)).defer("search_vector"))
@@ -227,8 +235,8 @@ def _archive(ids: Sequence[UUID], *, reason: str, batch: ForgetBatch | None, now
         forget_batch=batch,
         purge_at=now + timedelta(days=conf().purge_after_days),
     )
-    MemoryEmbedding.objects.filter(memory_id__in=chain).delete()
     tombstones.lay_tombstones(lying, now=now)
+    return chain
 
 
 def restore(viewer: Viewer, memory_id: UUID, *, doer: Doer, now: datetime | None = None) -> Memory:
@@ -244,8 +252,10 @@ def restore(viewer: Viewer, memory_id: UUID, *, doer: Doer, now: datetime | None
         memory = rows.select_related("agent", "owner").select_for_update(of=("self",)).first()
         if memory is None:
             raise NotFound
+        was_forgotten = memory.archived_at is not None
         back = _restore(memory, now=moment)
-        record_audit("restored", doer, now=moment, person_id=memory.owner_id, memory_id=back.pk)
+        if was_forgotten:
+            record_audit("restored", doer, now=moment, person_id=memory.owner_id, memory_id=back.pk)
     return back
 
 
@@ -358,14 +368,17 @@ def erase(
                 person_id=memory.owner_id,
                 memory_id=memory_id,
             )
-            _purge(_chain([memory_id]), now=moment)
+            _purge(_chain([memory_id]), total_on=memory_id, now=moment)
         receipt = ErasureReceipt.objects.get(memory_id=memory_id)
     vacuum()
     return receipt
 
 
-def _purge(ids: Sequence[UUID], *, now: datetime) -> int:
-    """Empty every place for these archived memories; re-checked under row locks."""
+def _purge(ids: Sequence[UUID], *, now: datetime, total_on: UUID | None = None) -> int:
+    """Empty every place for these archived memories; re-checked under row locks.
+
+    Each gets a receipt; the one of `total_on` counts what went with all of them.
+    """
     rows = Memory.objects.filter(pk__in=ids, archived_at__isnull=False, purged_at__isnull=True)
     locked = list(rows.select_for_update(of=("self",)).values_list("pk", "owner_id"))
     wanted = [memory_id for memory_id, _ in locked]
@@ -379,14 +392,18 @@ def _purge(ids: Sequence[UUID], *, now: datetime) -> int:
         source_key="",
         evidence_fingerprints=[],
     )
+    counts = {"memory text": dict.fromkeys(wanted, 1), **counts}
     ErasureReceipt.objects.bulk_create(
         [
             ErasureReceipt(
                 memory_id=memory_id,
                 person_id=owner_id,
                 places=[
-                    {"name": "memory text", "rows": 1},
-                    *({"name": name, "rows": by.get(memory_id, 0)} for name, by in counts.items()),
+                    {
+                        "name": name,
+                        "rows": sum(by.values()) if memory_id == total_on else by.get(memory_id, 0),
+                    }
+                    for name, by in counts.items()
                 ],
                 erased_at=now,
             )

@@ -338,6 +338,7 @@ def _insert(new: NewMemory, content: str, fingerprint: str, now: datetime) -> Me
         fingerprint=fingerprint,
         evidence_fingerprints=tombstones.utterance_fingerprints(new.scopes, new.utterances),
         search_vector=lexical.vector_of(content),
+        language=lexical.language_of(content),
         session=new.session,
         learned_from=new.learned_from,
         observed_at=new.observed_at or now,

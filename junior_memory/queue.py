@@ -5,11 +5,14 @@ Names instead of functions keep the domain free of the worker's imports; `tasks`
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from uuid import UUID
 
+from django.db import transaction
 from procrastinate import App, RetryStrategy
 from procrastinate.contrib.django import app as django_app
+from procrastinate.exceptions import AlreadyEnqueued
 
 PROCESS_SESSION = "process_session"
 QUEUE = "memory"
@@ -25,11 +28,16 @@ def configure(_app: App) -> None:
 
 
 def enqueue_session(session_id: UUID, *, lock: str, at: datetime | None = None) -> None:
-    """Queue one session behind the earlier ones of the same owner or conversation."""
-    django_app.configure_task(
+    """Queue one session behind the earlier ones of the same owner or conversation.
+
+    A session that waits in the queue already is not queued twice.
+    """
+    job = django_app.configure_task(
         name=PROCESS_SESSION,
         queue=QUEUE,
         lock=lock,
         queueing_lock=f"session:{session_id}",
         schedule_at=at,
-    ).defer(session_id=str(session_id))
+    )
+    with suppress(AlreadyEnqueued), transaction.atomic():
+        job.defer(session_id=str(session_id))

@@ -172,7 +172,8 @@ def _plotly_dir() -> Path:
 
 
 STATIC_URL = "/static/"
-STATIC_ROOT = DATA_DIR / "static"
+# Development serves from the finders; a missing folder would only make a warning.
+STATIC_ROOT = DATA_DIR / "static" if PRODUCTION else None
 STATICFILES_DIRS = [BASE_DIR / "static", ("plotly", _plotly_dir())]
 WHITENOISE_USE_FINDERS = not PRODUCTION
 WHITENOISE_AUTOREFRESH = False

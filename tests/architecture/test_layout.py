@@ -107,6 +107,7 @@ def test_only_settings_reads_the_environment() -> None:
         "junior_memory/asgi.py",
         "junior_memory/wsgi.py",
         "junior_memory/management/commands/demo.py",
+        "junior_memory/database/base.py",
         "junior_memory/database/embedded.py",
         "junior_memory/database/supervisor.py",
     }

@@ -1,0 +1,1 @@
+"""The worker: real processes, killed and recovered."""
