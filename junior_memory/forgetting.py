@@ -360,7 +360,8 @@ def erase(
                 raise PublicMemoryReadOnly
             raise NotFound
         if memory.purged_at is None:
-            _archive([memory_id], reason=ArchiveReason.USER_REMOVED, batch=None, now=moment)
+            # The purge counts the vectors for the receipt, so they stay until then.
+            _take_out([memory_id], reason=ArchiveReason.USER_REMOVED, batch=None, now=moment)
             record_audit(
                 "erased",
                 doer,

@@ -16,6 +16,12 @@ from tests.cast import Cast, make_cast
 LOOPBACK = {"127.0.0.1", "::1", "localhost", None, ""}
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _cheap_passwords() -> None:
+    """Hash passwords fast: what is tested is who signs in, not the work factor."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings() -> None:
     """Give every run a database of its own, so that two runs never meet."""
