@@ -18,11 +18,8 @@ class MemoryConf(BaseModel):
 
     fingerprint_keys: dict[str, str] = Field(min_length=1)
     """Keys for fingerprints by id; the first one is used for new rows, the rest for look-up."""
-    ai_model: str = ""
-    """Model for review, extraction, adjudication and relevance; empty means heuristics."""
-    openai_base_url: str = ""
-    embedder: Literal["none", "local", "openai"] = "none"
-    embedding_model: str = ""
+    embedder: Literal["none"] = "none"
+    """What turns text into vectors; without one, search and recall go by words and characters."""
     fusion: Literal["measured", "original"] = "measured"
     """How lists are fused by rank; `original` is the preset of the system this follows."""
     recall_enabled: bool = True
@@ -44,8 +41,6 @@ class MemoryConf(BaseModel):
     token_reads_per_minute: int = Field(default=6000, ge=1)
     daily_budget_usd: Decimal | None = None
     monthly_budget_usd: Decimal | None = None
-    budget_action: Literal["queue", "heuristic"] = "queue"
-    metrics_token: str = ""
     base_url: str = "http://127.0.0.1:8000"
     """Where people reach the dashboard; only for links that are printed or mailed."""
     demo: bool = False

@@ -357,7 +357,7 @@ def _metrics(stats: dict[str, int], extraction_usd: Decimal) -> Iterable[Metric]
     active, embedded = stats["active"], stats["embedded"]
     share = round(100 * embedded / active) if active else 0
     coverage = "neutral"
-    if active and conf().embedder != "none":
+    if active and embedded:
         coverage = "good" if embedded == active else "warning"
     yield Metric("active", "Active memories", str(active), "good" if active else "neutral")
     yield Metric(

@@ -261,10 +261,7 @@ def _fingerprint_keys() -> dict[str, str]:
 
 JUNIOR_MEMORY = {
     "fingerprint_keys": _fingerprint_keys(),
-    "ai_model": env.text("AI_MEMORY_MODEL"),
-    "openai_base_url": env.text("OPENAI_BASE_URL"),
     "embedder": env.choice("MEMORY_EMBEDDER", "none", among=("none",)),
-    "embedding_model": env.text("MEMORY_EMBEDDING_MODEL"),
     "fusion": env.choice("MEMORY_FUSION", "measured", among=("measured", "original")),
     "recall_enabled": not env.flag("MEMORY_DISABLE_RECALL"),
     "extraction_enabled": not env.flag("MEMORY_DISABLE_EXTRACTION"),
@@ -282,7 +279,6 @@ JUNIOR_MEMORY = {
     ),
     "daily_budget_usd": env.money("MEMORY_DAILY_BUDGET_USD"),
     "monthly_budget_usd": env.money("MEMORY_MONTHLY_BUDGET_USD"),
-    "metrics_token": env.text("METRICS_TOKEN"),
     "demo": env.flag("MEMORY_DEMO") or (DATA_DIR / "demo").exists(),
     "base_url": env.text("MEMORY_BASE_URL", "http://127.0.0.1:8000").rstrip("/"),
 }

@@ -27,6 +27,30 @@ _MY_NAMED = re.compile(rf"\bmy (?P<noun>(?:\w+ )?(?:{_PET}|{_KIN})),? (?P<name>[
 _NAMED_MY = re.compile(rf"\b(?P<name>[A-Z][a-z]{{1,14}}), my (?P<noun>(?:\w+ )?(?:{_PET}|{_KIN}))\b(?!'s)")
 
 
+_ROLE = (
+    r"(?:woman|man|dad|mom|mum|mother|father|parent|nurse|teacher|doctor|engineer|designer|student|vegetarian|vegan|musician"
+    r"|writer|artist|manager|lawyer|chef|scientist|researcher|journalist|photographer|programmer|freelancer|veteran|immigrant|christian|muslim|feminist|beginner|athlete|runner|coach|therapist|accountant|architect|farmer|pilot|introvert|extrovert|gamer|volunteer|firefighter)"
+)
+_AS_A = re.compile(rf"\bas an? (?P<role>(?:(?!(?:good|great|better|new|bad|user|test)\b)[\w-]+ ){{0,2}}{_ROLE})\b(?! (?:would|might|could|i know))", re.IGNORECASE)
+_SPEAKER = re.compile(r"\b(?:i|i'm|i've|my|me)\b", re.IGNORECASE)
+_THIS_IS_MY = re.compile(
+    r"^(?:this is|here's|here is|that's) my (?P<noun>(?!(?:first|last|only|take|question|problem|thing|one|idea|plan|guess|point|best|way|pic|photo|picture)\b)[\w'-]+(?: [\w'-]+){1,2}?)"
+    r"(?: so far|, (?P<apposed>an? [^,]{6,100}))?$",
+    re.IGNORECASE,
+)
+_RELATION = re.compile(r"\bmy (?P<whole>(?P<age>oldest |youngest |older |younger |little |big |twin |eldest )?(?P<kin>son|daughter|wife|husband|kids|children|girlfriend|boyfriend|fianc\u00e9e?|sister|brother|grandson|granddaughter|grandkids|dog|cat|dogs|cats|puppy))\b(?!'s (?:name|birthday)| and)", re.IGNORECASE)
+
+
+def _read_relation(text: str) -> Reading | None:
+    """That there is a son, a wife, a dog: the least that "my son" says, whatever the rest says about him."""
+    match = _RELATION.search(text)
+    if not match or re.search(r"\b(?:late|ex|dead|passed away|lost|used to|if)\b", text, re.IGNORECASE):
+        return None
+    kin = match["whole"].lower()
+    article = "" if match["kin"].lower() in {"kids", "children", "grandkids", "dogs", "cats"} else "an " if kin[0] in "aeiou" else "a "
+    return reading_of(Family.ASIDE, f"has {article}{kin}", adverbial="", said=text)
+
+
 def read_aside(text: str) -> Reading | None:
     """A fact that a sentence mentions about its speaker without being about it; weak by itself."""
     if marks.LISTENER.search(text) or refusals.is_unsure(text):
@@ -38,7 +62,15 @@ def read_aside(text: str) -> Reading | None:
     doing = _DOING.match(text)
     if doing and not marks.is_task(text):
         return reading_of(Family.ASIDE, f"is {doing['verb']} the {doing['noun']} {doing['what']}", adverbial="", said=text)
-    return _read_subordinate(text) or _read_relative(text)
+    role = _AS_A.search(text)
+    if role and _SPEAKER.search(text):
+        article = "an" if role["role"][0].lower() in "aeiou" else "a"
+        return reading_of(Family.ASIDE, f"is {article} {role['role']}", adverbial="", said=text)
+    shown = _THIS_IS_MY.match(text)
+    if shown and not marks.is_task(text):
+        held = shown["apposed"] or f"a {shown['noun']}"
+        return reading_of(Family.ASIDE, f"has {held}", adverbial="", said=text)
+    return _read_subordinate(text) or _read_relative(text) or _read_relation(text)
 
 
 def _read_subordinate(text: str) -> Reading | None:

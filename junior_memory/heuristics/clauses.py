@@ -63,7 +63,7 @@ _SUBORDINATE_FRONT = re.compile(
 _JOINT = re.compile(
     r",? (?:and|but|so|plus|and so|and then|then|yet) (?=(?:i|i'm|i've|i'd|we|we're|we've)\b(?! (?:guess|suppose|bet)\b)|my \w+ (?:is|are|was|has)\b|(?:last|next) \w+,? (?:i|we)\b|now (?:i|i'm|we|we're)\b)"
     r"|,? (?:but|and|so) (?=it(?:'s| was| is|'s been) \w+)|,? (?:but|so) (?=[a-z]+ing\b[^,]{0,60} (?:helps|makes|gives|brings|keeps) (?:me|us)\b)"
-    r"|, (?=(?:i|i'm|i've|we're|we've)\b)|: (?=(?:i|i'm|i've|my|we)\b)",
+    r"|, (?=(?:i|i'm|i've|we're|we've)\b)|: (?=(?:i|i'm|i've|my|we)\b)|, (?=got (?:married|engaged|promoted|hired|accepted)\b)",
     re.IGNORECASE,
 )
 _SUBORDINATORS = re.compile(r"\b(?:when|whenever|while|because|if|that|since|after|before|until|where|which|who|as|than|unless|what|how)$", re.IGNORECASE)
@@ -72,6 +72,8 @@ _ELLIPTIC = (
     (re.compile(r"^(?:been \w+ing|always been|always wanted|never been)\b", re.I), "I've "),
     (re.compile(r"^(?:just |recently |finally |also |even )?(?:started|joined|went|got (?:a|an|my|to|back|into|some)|bought|finished|took|adopted|signed up|visited|decided|began|spent|grew up|used to)\b(?! (?:by|me)\b)", re.I), "I "),
     (re.compile(r"^(?:just |recently |finally |also |even )?(?:[a-z]{3,}ed|made|met|moved|ran|won|broke|wrote|read|lost|saw|had|taught|built|drove|flew|rode) (?:my|our) ", re.I), "I "),
+    (re.compile(r"^(?:just |recently |finally )?got (?:married|engaged|promoted|hired|accepted|divorced)\b", re.I), "I "),
+    (re.compile(r"^(?:researching|studying|training for|saving for|preparing for|volunteering|practicing|teaching myself) (?!.* (?:is|was|are|can|has|helps|makes|takes)\b)\w+", re.I), "I'm "),
     (re.compile(r"^(?:love|hate|prefer|can't stand|don't (?:like|eat|drink)|really (?:love|like|enjoy))\b(?! (?:is|was|has|makes|can|it|that|this|the|those|these|your?|how|what|when|to (?:see|hear|know)|seeing|hearing you)\b)", re.I), "I "),
 )  # fmt: skip
 

@@ -158,6 +158,8 @@ def _denied(tail: str) -> Family | None:
     if marks.PRONOUN_OBJECT.match(rest):
         return None
     if verb in {"like", "enjoy", "trust", "believe", "care", "want", "eat", "drink", "smoke", "drive", "own", "use", "speak", "live", "work", "celebrate", "watch", "wear", "do", "mind", "swim", "cook", "deploy", "tolerate", "play"}:
+        if verb == "want" and re.match(r"^(?!(?:it|this|that|you|to|them)\b)\w+ (?:\w+ ){0,3}to \w+", rest) and not marks.is_task(rest):
+            return Family.PREFERENCE
         if verb in {"want", "mind", "care", "believe", "do"} and (verb != "do" or rest.split(" ")[0] in {"anything", "that", "much", "well", "the"}):
             return None if verb != "care" or not rest.startswith(("for ", "about ")) else Family.PREFERENCE
         if verb in {"work", "use", "play", "live"} and refusals.is_about_work(rest) and not marks.HABIT_MARK.search(rest):
@@ -211,8 +213,18 @@ def _lexical(verb: str, tail: str, *, marked: bool, whole: str) -> Family | None
     if is_past(verb, whole):
         if verb in {"learned", "learnt", "realized", "realised", "discovered"} and re.match(r"^that (?!it|this|that|they|he|she|you|we|i\b|there|the)\w+", tail):
             return Family.EVENT
+        if verb == "got" and re.match(r"^(?:married|engaged|promoted|hired|accepted|divorced|laid off)\b", tail):
+            return Family.EVENT
+        if verb == "wanted" and re.match(r"^to try (?:a|an|some|out) (?!\w+ (?:approach|query|command|fix|version)\b)\w+", tail):
+            return Family.GOAL
         if verb == "wanted" and tail.startswith("to "):
             return Family.GOAL if aims.aims_at_life(tail[3:]) else None
+        if verb == "changed" and re.match(r"^my (?:diet|job|career|name|major|routine|lifestyle|habits|field)\b", tail):
+            return Family.EVENT
+        if verb == "felt" and re.match(r"^that (?:i|we) (?:wanted|needed) to \w+ \w+", tail, re.I):
+            return Family.FEELING
+        if verb == "heard" and re.match(r"^(?:a|an|some) (?!rumou?r|noise|voice)\w+ (?:\w+ )?(?:from|by|at)\b", tail):
+            return Family.EVENT
         if verb == "asked" and re.match(r"^(?:my|our|family|friends) \w+", tail):
             return Family.EVENT
         if verb == "told" and re.match(r"^(?:my|our) \w+", tail) and len(tail.split()) >= 4 and not marks.is_task(tail):
@@ -231,7 +243,7 @@ def _lexical(verb: str, tail: str, *, marked: bool, whole: str) -> Family | None
             return None
         if verb in {"got", "loved", "liked", "enjoyed", "felt", "saw", "made", "used"} and len(tail.split()) < 3:
             return None
-        if verb == "felt" and not re.search(r"\b(?:when|about|by|that|because|to|while|after|like|being|for|at)\b", tail):
+        if verb == "felt" and not re.search(r"\b(?:when|about|by|that|because|to|while|after|like|being|for|at|\w+ing)\b", tail):
             return None
         return Family.FEELING if verb in {"felt", "loved", "liked", "enjoyed"} else Family.EVENT
     if verb in words.LIKING_VERBS:

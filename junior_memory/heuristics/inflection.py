@@ -9,7 +9,7 @@ _IRREGULAR_PAST = frozenset(
     " taught told grew knew thought heard kept spent sold built brought caught chose drank drove ate fell"
     " fought flew forgot held led lent paid rode rose sang sat sent shot slept spoke stood stole swam threw"
     " understood woke wore hung dug drew broke became bent bit blew hid dealt dreamt learnt burnt meant"
-    " shook struck stuck swore tore overcame overslept rewrote withdrew fled forgave froze laid lay lit"
+    " shook struck stuck swore tore overcame retook mistook redid undertook overslept rewrote withdrew fled forgave froze laid lay lit"
     " sought shone shrank spun sprang swept swung wept wound bred fed bled said used could would".split()
 )
 _ENDS_IN_ED_BUT_BASE = frozenset(

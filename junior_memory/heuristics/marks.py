@@ -21,7 +21,7 @@ HABIT_MARK = re.compile(
 )
 DURATION = re.compile(r"\b(?:for (?:the (?:past|last) )?(?:\w+ ){1,2}(?:years?|months|decades?)|since (?:\d{4}|i was|childhood|college|high school)|all my life|my whole life|lately|recently|these days|for a while)\b", re.I)
 LISTENER = re.compile(r"\b(?:you|your|you're|you've|you'll|you'd|yours|yourself|ya|y'all)\b", re.I)
-EVALUATES = re.compile(r"\b(?:important|essential|better|best|worse|worst|overrated|underrated|crucial|key|vital|matters?|powerful|great|good|bad|useful|useless|harmful|healthy|unhealthy|beautiful|ugly|necessary|worth|valuable|fair|unfair|should|clearer|easier|faster|cleaner|nicer|prettier|too)\b", re.I)
+EVALUATES = re.compile(r"\b(?:important|essential|better|best|worse|worst|overrated|underrated|crucial|key|vital|matters?|powerful|great|good|bad|useful|useless|harmful|healthy|unhealthy|beautiful|ugly|necessary|worth|valuable|impact|difference|matter|fair|unfair|should|clearer|easier|faster|cleaner|nicer|prettier|too)\b", re.I)
 AT_HAND = frozenset(
     "debugging fixing testing deploying waiting getting having seeing looking trying running asking calling wondering struggling"
     " told given asked getting working going using feeling being migrating refactoring checking investigating chasing-up pinging"

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import re
 
-from junior_memory.heuristics.words import NOW_PHRASES, OPERATIONS, STATUS, UNSURE_WORDS, WORK_NOUNS, WORK_OBJECTS
+from junior_memory.heuristics.words import (
+    NOW_PHRASES,
+    OPERATIONS,
+    STATUS,
+    UNSURE_WORDS,
+    WORK_NOUNS,
+    WORK_OBJECTS,
+)
 
 _WORD = re.compile(r"[\w'+#-]+")
 _QUESTION_START = re.compile(

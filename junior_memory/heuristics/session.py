@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from junior_memory.candidates import MAX_EVIDENCE, Authority, Candidate, Entry, EntryType, Role
-from junior_memory.heuristics import corrections, refusals
+from junior_memory.heuristics import corrections, references, refusals
 from junior_memory.heuristics.asides import read_aside
-from junior_memory.heuristics.clauses import REMEMBER
+from junior_memory.heuristics.clauses import REMEMBER, strip_leaders
 from junior_memory.heuristics.dates import with_dates
 from junior_memory.heuristics.directives import read_directive
 from junior_memory.heuristics.firstperson import read_first_person
@@ -16,7 +16,7 @@ from junior_memory.heuristics.scoring import message_features, score_reading
 from junior_memory.heuristics.sentences import Sentence, split_sentences
 from junior_memory.heuristics.shared import read_procedure, read_team_fact, read_tool_output
 from junior_memory.heuristics.statements import Family, Reading, Statement
-from junior_memory.heuristics.values import read_opinion
+from junior_memory.heuristics.told import read_told
 
 _MESSAGE_SPAN = 10_000
 _MAX_TOOL_CHARACTERS = 20_000
@@ -79,7 +79,13 @@ def _from_message(
             break
         if corrections.corrects(sentence.text):
             correcting.add(order)
-        for reading, explicit in _read_sentence(sentence, own=own, shared=_may_state_shared(entry)):
+        read = _read_sentence(sentence, own=own, shared=_may_state_shared(entry))
+        evidence = (entry.index,)
+        if not read and own and not sentence.asks:
+            resolved = _resolve(sentence.text, entry=entry, place=place, previous=previous, found=found)
+            if resolved is not None:
+                read, evidence = [(resolved[0], False)], resolved[1]
+        for reading, explicit in read:
             score = score_reading(reading, features)
             found.append(
                 Statement(
@@ -87,13 +93,46 @@ def _from_message(
                     family=reading.family,
                     content=with_dates(reading.content, said_at=entry.at),
                     said=reading.said,
-                    evidence=(entry.index,),
+                    evidence=evidence,
                     order=order,
                     score=score + (4.0 if explicit else 0.0),
                     explicit=explicit,
                 )
             )
     return found
+
+
+def _resolve(
+    text: str, *, entry: Entry, place: int, previous: Entry | None, found: list[Statement]
+) -> tuple[Reading, tuple[int, ...]] | None:
+    """A sentence about "it", read with what the statement just before was about, and the entries it then rests on.
+
+    The statement stands in the same message, or in the one before when the assistant's answer between names the same thing.
+    """
+    if not found or found[-1].kind != "preference":
+        return None
+    last = found[-1]
+    topic = references.topic_of(last)
+    if not topic:
+        return None
+    if last.evidence[-1] == entry.index:
+        reading = _read_with(strip_leaders(text), topic)
+        return (reading, (entry.index,)) if reading is not None else None
+    near = place - last.order // _MESSAGE_SPAN <= 2
+    if not near or previous is None or not references.mentions(previous.text, topic):
+        return None
+    reading = _read_with(strip_leaders(text), topic)
+    return (reading, (*last.evidence, entry.index)[-MAX_EVIDENCE:]) if reading is not None else None
+
+
+def _read_with(text: str, topic: str) -> Reading | None:
+    reading = references.resolve(text, topic)
+    if reading is not None:
+        return reading
+    filled = references.fill_object(text, topic)
+    if not filled or refusals.is_hypothetical(filled) or refusals.is_reported(filled):
+        return None
+    return next(iter(read_first_person(filled)), None)
 
 
 def _read_sentence(sentence: Sentence, *, own: bool, shared: bool) -> list[tuple[Reading, bool]]:
@@ -120,7 +159,7 @@ def _read_sentence(sentence: Sentence, *, own: bool, shared: bool) -> list[tuple
     readings = read_first_person(text)
     if readings:
         return [(reading, explicit) for reading in readings]
-    other = read_other_language(text) or read_aside(text) or read_opinion(text)
+    other = read_other_language(text) or read_aside(text) or read_told(text)
     return [(other, explicit)] if other is not None else []
 
 
@@ -145,7 +184,7 @@ def _from_tool(entry: Entry, *, place: int) -> list[Statement]:
     return found
 
 
-_WEAK = frozenset({Family.OPINION, Family.FEELING, Family.INFLUENCE, Family.ASIDE})
+_WEAK = frozenset({Family.OPINION, Family.FEELING, Family.INFLUENCE, Family.TOLD, Family.ASIDE})
 _COMPANY = 1
 
 
@@ -154,6 +193,8 @@ def _without_lone_opinions(statements: list[Statement]) -> list[Statement]:
 
     Somebody who speaks of themselves at length says who they are by what they think; in passing it is chatter.
     """
+    if any(one.kind != "preference" for one in statements):
+        return [one for one in statements if one.family not in _WEAK or one.explicit]
     firm = {one.evidence[0] for one in statements if one.kind == "preference" and one.family not in _WEAK}
     return [
         one
@@ -185,14 +226,22 @@ def _merge_repeats(statements: list[Statement]) -> list[Statement]:
     return sorted(merged.values(), key=lambda one: one.order)
 
 
+_DURABLE = frozenset(
+    {Family.BEING, Family.POSSESSION, Family.DIRECTIVE, Family.TEAM, Family.PROCEDURE, Family.ATTRIBUTE, Family.PREFERENCE, Family.HABIT}
+)
+_SECOND_DURABLE = 1.0
+_SECOND = 4.0
+
+
 def _best(statements: list[Statement], *, limit: int) -> list[Statement]:
-    """The `limit` best; a message's second fact gives way to another message's first when it is the weaker."""
+    """The `limit` best; a message's second fact gives way to another message's first, unless it lasts longer."""
     ranked = sorted(statements, key=lambda one: (-one.score, one.order))
     taken: dict[int, int] = {}
     scored: list[tuple[float, int, Statement]] = []
     for one in ranked:
         repeat = taken.get(one.evidence[0], 0)
         taken[one.evidence[0]] = repeat + 1
-        scored.append((one.score - 1.0 * repeat, one.order, one))
+        loss = _SECOND_DURABLE if one.family in _DURABLE else _SECOND
+        scored.append((one.score - loss * repeat, one.order, one))
     scored.sort(key=lambda row: (-row[0], row[1]))
     return [one for _, _, one in scored[: max(0, limit)]]

@@ -20,6 +20,7 @@ class Family(StrEnum):
     OPINION = "opinion"
     FEELING = "feeling"
     INFLUENCE = "influence"
+    TOLD = "told"
     ASIDE = "aside"
     DIRECTIVE = "directive"
     TEAM = "team"

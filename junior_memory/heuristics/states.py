@@ -9,7 +9,7 @@ from junior_memory.heuristics.statements import Family
 
 _PLACE_STATE = re.compile(r"^(?:at|in|on|off|out|with|under|behind|between|near|outside|inside|over|up|down|after|by|the one|about|just|through|not sure|to)\b", re.I)
 _DURABLE_PREPOSITION = re.compile(
-    r"^(?:from|into|on (?:a|an|the) (?:\w+[- ]){0,2}(?:diet|team|board|committee|medication)|in charge of|in my (?:\w+ )?(?:twenties|thirties|forties|fifties|sixties|\d0s)|in (?:the|my) (?:\w+ )?(?:\w+ )?(?:year|grade|band|choir|team|military|army|navy|class|club|program|programme|course|league)\b|off to [A-Z]"
+    r"^(?:from|into|on (?:a|an|the) (?:\w+[- ]){0,2}(?:diet|team|board|committee|medication)|in charge of|in my (?:\w+ )?(?:twenties|thirties|forties|fifties|sixties|\d0s)|in (?:the|my) (?:\w+ )?(?:\w+ )?(?:year|grade|band|choir|team|military|army|navy|class|club|program|programme|course|league)\b|off to [A-Z]\w+|in the middle of (?:a|writing|reading|studying)"
     r"|in (?:a )?(?:relationship|recovery|remission|therapy)|in (?:utc|gmt|cet|est|pst|the \w+ time ?zone)|on [A-Z]\w+ time|against|for (?:a )?(?:four-day|remote)|in love with|with the (?:\w+ )?team|about to (?:become|move|retire|graduate))\b"
 )
 _NATIONALITY = re.compile(r"^(?:half[- ])?[A-Z][a-z]+(?:ian|ish|ese|an|ch|ic|sh|man|i|Swiss|Greek|Thai|Dutch|Welsh|Czech)\b(?! \w+ing)|^(?:half[- ])?(?:Swiss|Greek|Thai|Dutch|Welsh|Czech|French)\b")
@@ -58,6 +58,8 @@ def read_state(after: list[str], *, marked: bool, whole: str, plural: bool) -> t
         return (Family.PREFERENCE if _LIKES_ROLE.match(tail) else Family.ATTRIBUTE), text
     if marked and verb not in words.TRANSIENT_STATES and not _PLACE_STATE.match(tail):
         return Family.ATTRIBUTE, text
+    if {"always"} & set(adverbs) and re.match(r"^looking for (?!(?:it|that)\b)\w+ \w+", tail):
+        return Family.PREFERENCE, text
     if re.match(r"^(?:always )?on the lookout for (?!(?:it|that)\b)\w+", tail, re.I):
         return Family.PREFERENCE, text
     if verb in {"good", "bad", "terrible", "great", "decent"} and beyond.startswith(("at ", "with ")) and not marks.PRONOUN_OBJECT.match(beyond):
@@ -103,7 +105,7 @@ def _goes_on(verb: str, beyond: str, *, marked: bool, whole: str, denied: bool) 
 
 def _continues(verb: str, beyond: str) -> bool:
     if verb == "looking":
-        return bool(re.match(r"^(?:forward to (?!it\b|that\b|hearing|seeing you|your)|into (?:\w+ing|\w+)|to (?:become|move|buy|learn|start|adopt|get))", beyond, re.I))
+        return bool(re.match(r"^(?:forward to (?!it\b|that\b|hearing|seeing you|your)|into (?:\w+ing|\w+)|to (?:become|move|buy|learn|start|adopt|get|(?:add|eat|include|cut|reduce) (?:more|less|fewer|down)\b))", beyond, re.I))
     if verb == "trying":
         aim = beyond.removeprefix("to ")
         first = aim.split(" ", 1)[0].lower()
@@ -119,6 +121,8 @@ def past_state(tail: str) -> Family | None:
     if re.match(r"^(?:born|raised|diagnosed|adopted|promoted|accepted|elected|selected|invited|named|awarded|brought up)\b", tail, re.I):
         return Family.EVENT
     if re.match(r"^(?:a|an|the|in the|on the|part of) [\w -]{4,}", tail, re.I) and not _EMPTY_NOUN.match(tail) and len(tail.split()) >= 3:
+        return Family.EVENT
+    if re.match(r"^(?:in|at|near) (?:the )?[A-Z]\w+", tail):
         return Family.EVENT
     if re.match(r"^(?:able to|finally able to|lucky (?:enough )?to|excited to (?:attend|meet|join|go)) \w+ (?!it\b|that\b|you\b)", tail, re.I):
         return Family.EVENT

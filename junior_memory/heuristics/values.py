@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import re
 
-from junior_memory.heuristics import canonical, marks, refusals
-from junior_memory.heuristics.clauses import split_clauses
+from junior_memory.heuristics import marks
 from junior_memory.heuristics.statements import Family, Reading
 from junior_memory.heuristics.wording import inside, reading_of
 
 _INFLUENCE = re.compile(
-    r"^(?P<subject>[\w', \"-]{3,90}?) (?P<verb>(?:really |always |all |has |have |also |definitely |truly |certainly ){0,3}(?:helps?|helped|makes?|made|has|have|gives?|gave|given|brings?|brought|inspires?|inspired|keeps?|kept|motivates?|motivated|relaxes|calms|taught|teaches|means?|lets?|allows?|allowed|reminds?|reminded|encourage[sd]?|push(?:es|ed)|chang(?:es|ed)|shaped|sparks?|sparked|fuels?|drives?|fires? up|lifts?|boosts?)) (?P<rest>(?:me|my|us|a lot to me|so much to me|the world to me|everything to me|(?:a |an |such |so much |lots of )(?:\w+ ){1,4}(?:for|to|in) (?:me|my life))\b.{0,200})$",
+    r"^(?P<subject>[\w', \"-]{3,90}?) (?P<verb>(?:really |always |all |has |have |also |definitely |truly |certainly |can |sure |just ){0,3}(?:helps?|helped|makes?|made|has|have|gives?|gave|given|brings?|brought|inspires?|inspired|keeps?|kept|motivates?|motivated|relaxes|calms|taught|teaches|means?|lets?|allows?|allowed|reminds?|reminded|encourage[sd]?|push(?:es|ed)|chang(?:es|ed)|shaped|sparks?|sparked|fuels?|drives?|fires? up|lifts?|boosts?|cheers?|calms?|recharges?|connects?|guides?|supports?|surrounds?|meant)) (?P<rest>(?:me|my|us|a lot to me|so much to me|the world to me|everything to me|(?:a |an |such |so much |lots of )(?:\w+ ){1,4}(?:for|to|in) (?:me|my life))\b.{0,200})$",
     re.I,
 )
 _S_HAS = re.compile(r"(?<=\w)'s (?=(?:really |always |also |definitely )?(?:helped|made|given|brought|taught|allowed|changed|shaped|inspired|been)\b)", re.I)
 _WEAK_SUBJECT = re.compile(r"^(?:it|that|this|they|these|those|he|she|you|there|which|who|what|and|but|so|seeing (?:it|that|them)|knowing|hearing|being there|your|i|we|everyone|everything|someone|something|nothing|just|having (?:you|it|them)|thing|doing (?:it|that|this)|all|hope|wish|glad|let|please|her|his|their|its|really|hang|don't|fingers|stuff|to|when|if|wow|sounds|looks|seems|got|can|cannot|could|would|each|no|not|as|like|love|thank|thanks)\b", re.I)
 _IS_MY = re.compile(r"^(?P<subject>[A-Z\"][\w\"' .-]{1,60}?)(?P<be>'s| is| are| was| were) (?P<only>(?:definitely |still |probably |by far |always )?(?:my|our) (?P<what>(?:all[- ]time )?(?:favou?rites?|fave|go-to|passion|hobby|dream|comfort|happy place|escape|outlet|motto|rock|goal|first language|native language|mother tongue|home town|hometown|birthday|editor of choice|thing|chance|outlet|way)(?: (?!when|for|because|to\b)\w+){0,3}))\b(?P<rest>.{0,120})$", re.I)
-_TO_ME = re.compile(r"^(?P<subject>[\w' -]{3,80}?)(?:'s| is| are|'re| has always been| have always been) (?:also |really |so |very |super |always |mega-|extremely |incredibly )*(?P<how>important|precious|special|meaningful|essential|sacred|everything) (?:to|for) (?:me|us)\b", re.I)
-_MEANS = re.compile(r"^(?P<subject>[\w' -]{3,80}?) (?:really |always )?(?:means?) (?:so much|a lot|the world|everything) to (?:me|us)\b", re.I)
+_TO_ME = re.compile(r"^(?P<subject>[\w' -]{3,80}?)(?:'s| is| are|'re| has always been| have always been) (?:also |really |so |very |super |always |mega-|extremely |incredibly )*(?:particularly |especially )?(?P<how>important|precious|special|meaningful|essential|sacred|everything|interesting|fascinating|relaxing|therapeutic) (?:to|for) (?:me|us)\b", re.I)
+_MEANS = re.compile(r"^(?P<subject>[\w' -]{3,80}?) (?:has )?(?:really |always )?(?:means?|meant) (?:so much|a lot|the world|everything) to (?:me|us)\b", re.I)
 _FOR_ME = re.compile(r"^(?:for|to) me,? (?P<subject>[\w' -]{3,60}?)(?: is|'s| are) (?P<rest>(?:about|a way|more than|the|an?) .{4,160})$", re.I)
 _FOUND_IT = re.compile(
-    r"^(?:it|that)(?P<when>'s| is| was| has been|'s been| felt| feels) (?:so |really |very |super |pretty |quite |such |always |also |truly |just )*"
+    r"(?:^|, |\bbut |\band |\bso )(?:it|that)(?P<when>'s| is| was| has been|'s been| felt| feels) (?:so |really |very |super |pretty |quite |such |always |also |truly |just )*"
     r"(?P<how>(?:such )?an? (?:great|good|amazing|wonderful|incredible|awesome) (?:feeling|experience|honou?r|privilege)|(?:amazing|awesome|great|cool|fun|nice|wonderful|incredible|inspiring|rewarding|powerful|special|exciting|fulfilling|interesting|satisfying|empowering|freeing|relaxing|heartwarming|challenging|cathartic|touching|helpful|humbling|sad|hard|tough|comforting|fantastic|eye-opening|gratifying|uplifting|refreshing)(?: and (?!it\b)\w+)?)"
     r" (?P<what>(?:to (?!(?:see you|hear|talk|chat|meet you|catch|know you)\b)\w+|(?!(?:talking|chatting|hearing from|catching|seeing you|meeting you)\b)\w+ing) .{6,150})$",
     re.I,
@@ -31,17 +30,16 @@ _MADE_ME = re.compile(
     r"(?P<verb>realize|realise|appreciate|want|reminds?|reminded|taught)(?: (?:me|us))? (?P<what>(?!me\b|us\b|of (?:you|that|this|it)\b).{8,150})$",
     re.I,
 )
-_IMPORTANT_TO = re.compile(r"^(?:it's|it is|it's always been|it feels) (?:so |really |very |super |always |also )*(?P<how>important|essential|crucial|vital|key|rewarding|great|good|better|necessary) (?:for (?:me|us) |to me )?to (?P<aim>(?!see\b|hear\b|know\b|meet\b|talk\b|catch\b|chat\b|have you).{6,140})$", re.I)
-_I_ENJOY = re.compile(r"^(?P<subject>[A-Z][\w', -]{3,80}?) (?:is|are) (?:all |some |one |a few |both )?(?:[\w' -]{0,50} )?(?:things?|activit(?:y|ies)|hobb(?:y|ies)|sports?|games?|something)(?: (?:that|which))? i (?:really |always |absolutely )?(?P<verb>enjoy|love|like)$", re.I)
-_PART_OF_LIFE = re.compile(r"^(?P<subject>[\w', -]{3,80}?)(?:'s| is| are| has been| have been) (?P<rest>(?:such |still |always )?(?:(?:an?|one) (?:\w+ ){0,3}(?:part|source) of my \w+|my (?:rocks?|world|life|inspiration|motivation|strength|support system|biggest \w+|greatest \w+|safe \w+)).{0,80})$", re.I)
-_GENERAL = re.compile(
-    r"^(?P<subject>(?:[A-Z][a-z]+ing\b(?: [\w'-]+){0,7}?|(?:[A-Z][a-z]+(?: and)? )?[A-Za-z]+s?(?: (?:and|of|from|for) [\w'-]+){0,3}?)) "
-    r"(?P<predicate>(?:(?:can|really|always|often|definitely|truly|certainly) ){0,2}(?:is|are|helps?|builds?|brings?|makes?|takes?|teach(?:es)?|gives?|matters?|inspires?|connects?|unites?|has|have|keeps?|allows?|lets?|shows?|opens?|provides?|requires?|improves?|reduces?|gets?|feels?|was) .{8,160})$"
-)
-_EVALUATES_GENERAL = re.compile(
-    r"\b(?:important|essential|better|best|crucial|key|vital|matters?|powerful|great|good|useful|healthy|beautiful|necessary|worth|valuable|helps?|builds?|brings?|joy|peace|strength|growth|difference|together|inspir\w+|amazing|rewarding|special|magical|relax\w*|calm\w*|therap\w+|perspective|connect\w*|escape|motivat\w+|courage|hope|happiness|stress|fun|easier|refreshing|liberating|freeing|empowering|impact)\b",
+_ONE_OF_MY = re.compile(r"^(?P<subject>[A-Z][\w', -]{3,70}?) (?:is|are|was|were) (?:definitely |always )?(?:one|some) of my (?P<kind>(?:all-time )?(?:favou?rites?|faves?)(?: \w+){0,3})$", re.I)
+_ALL_THAT = re.compile(r"^(?P<subject>[A-Z][\w', -]{3,90}?) (?:is|are) (?:all |the things? |things? |what )(?:that )?(?P<verb>brings?|makes?|helps?|keeps?|gives?) (?P<rest>(?:me|us) .{4,120})$", re.I)
+_DONE_TO_ME = re.compile(
+    r"^(?:my (?:[\w-]+ ){1,3}?|(?:a|one of my) (?:[\w-]+ ){1,3}?|the (?:whole |entire )?(?:team|company|school|university|club|band|organi[sz]ation|agency) |they )(?:(?!My\b)[A-Z][a-z]+ )?(?:just |recently |also |even |finally )?"
+    r"(?P<verb>invited|introduced|taught|offered|gave|hired|promoted|chose|selected|accepted|nominated|awarded|encouraged|convinced|inspired) me (?P<rest>(?:to|into|a|an|as|for|how|some|my)\b.{4,120})$",
     re.I,
 )
+_IMPORTANT_TO = re.compile(r"(?:^|, |\bbut |\band |\bso )(?:it's|it is|it's always been|it feels) (?:so |really |very |super |always |also )*(?P<how>important|essential|crucial|vital|key|rewarding|great|good|better|necessary) (?:for (?:me|us) |to me )?to (?P<aim>(?!see\b|hear\b|know\b|meet\b|talk\b|catch\b|chat\b|have you).{6,140})$", re.I)
+_I_ENJOY = re.compile(r"^(?P<subject>[A-Z][\w', -]{3,80}?) (?:is|are) (?:all |some |one |a few |both )?(?:[\w' -]{0,50} )?(?:things?|activit(?:y|ies)|hobb(?:y|ies)|sports?|games?|something)(?: (?:that|which))? i (?:really |always |absolutely )?(?P<verb>enjoy|love|like)$", re.I)
+_PART_OF_LIFE = re.compile(r"^(?P<subject>[\w', -]{3,80}?)(?:'s| is| are| has been| have been) (?P<rest>(?:such |still |always )?(?:(?:an?|one) (?:\w+ ){0,3}(?:part|source) of my \w+|my (?:rocks?|world|life|inspiration|motivation|strength|support system|biggest \w+|greatest \w+|safe \w+)).{0,80})$", re.I)
 
 
 def read_influence(text: str, *, whole: str, said: str) -> Reading | None:
@@ -65,6 +63,13 @@ def read_influence(text: str, *, whole: str, said: str) -> Reading | None:
     return reading_of(Family.INFLUENCE, f"finds that {subject} {verb} {rest}", adverbial="", said=said)
 
 
+_GERUND_FELT = re.compile(
+    r"^(?P<what>(?!(?:being there|hearing|seeing you|talking to you|chatting|something|nothing|everything|anything|thing)\b)[A-Za-z]+ing (?!(?:it|this|that|you|them)\b)[^.;:]{6,110}?) (?P<be>was|is|has been|felt|feels)"
+    r" (?:so |really |very |super |such |truly |absolutely |definitely )*(?P<how>(?:amazing|awesome|great|cool|fun|nice|wonderful|incredible|inspiring|rewarding|powerful|special|exciting|fulfilling|interesting|satisfying|empowering|freeing|relaxing|heartwarming|hard|tough|comforting|fantastic|eye-opening|refreshing|challenging|liberating|magical|meaningful)(?: and \w+)?)$",
+    re.I,
+)
+
+
 def _read_value(text: str, *, whole: str, said: str) -> Reading | None:
     """ "Family means the world to me" → "Values family."; "For me, adoption is a way of giving back" likewise."""
     held = re.match(r"^this (?P<noun>[\w -]{3,40}?)(?:'s| is) (?:so |really |very |super |always |extremely )*(?P<how>special|important|precious|meaningful|dear) to (?:me|us)\b", text, re.I)
@@ -76,13 +81,31 @@ def _read_value(text: str, *, whole: str, said: str) -> Reading | None:
         return reading_of(Family.EVENT, f"remembers {recalled['what']}", adverbial="", said=said)
     match = _TO_ME.match(text) or _MEANS.match(text)
     if match and not _WEAK_SUBJECT.match(match["subject"]) and not marks.is_task(text):
-        subject = match["subject"]
-        subject = inside(subject)
+        subject = inside(match["subject"])
+        if match.groupdict().get("how", "").lower() in {"interesting", "fascinating", "relaxing", "therapeutic"}:
+            return reading_of(Family.INFLUENCE, f"finds {subject} {match['how']}", adverbial="", said=said)
         return reading_of(Family.INFLUENCE, f"values {subject}", adverbial="", said=said)
-    found = _FOUND_IT.match(text)
+    listed = _ONE_OF_MY.match(text)
+    if listed and not _WEAK_SUBJECT.match(listed["subject"]):
+        what = listed["subject"]
+        return reading_of(Family.PREFERENCE, f"counts {inside(what)} among my {listed['kind']}", adverbial="", said=said)
+    brings = _ALL_THAT.match(text)
+    if brings and not _WEAK_SUBJECT.match(brings["subject"]):
+        subject = re.sub(r"^my ", "their ", brings["subject"], flags=re.I)
+        return reading_of(Family.INFLUENCE, f"finds that {inside(subject)} {brings['verb']} {brings['rest']}", adverbial="", said=said)
+    passive = _DONE_TO_ME.match(text)
+    if passive and not marks.is_task(text) and not marks.PRONOUN_OBJECT.match(passive["rest"]):
+        done = {"gave": "given", "taught": "taught", "offered": "offered"}.get(passive["verb"].lower(), passive["verb"].lower())
+        return reading_of(Family.EVENT, f"was {done} {passive['rest']}", adverbial="", said=said)
+    found = _FOUND_IT.search(text)
     if found and len(text.split()) >= 6 and not marks.is_task(text):
         verb = "finds" if found["when"].lower() in {"'s", " is", " feels"} else "found"
         return reading_of(Family.FEELING, f"{verb} it {found['how']} {found['what']}", adverbial="", said=said)
+    felt = _GERUND_FELT.match(text)
+    if felt and not marks.is_task(text):
+        verb = "finds" if felt["be"].lower() in {"is", "feels"} else "found"
+        what = felt["what"][0].lower() + felt["what"][1:]
+        return reading_of(Family.FEELING, f"{verb} {what} {felt['how']}", adverbial="", said=said)
     reminder = re.search(r"\bit (?:was|is|'s)(?: such| really)? an? (?:\w+ )?reminder (?P<what>(?:that|of|to|how) (?!(?:that|this|it)\b).{8,140})$", whole, re.I)
     if reminder:
         return reading_of(Family.FEELING, f"was reminded {reminder['what']}", adverbial="", said=said)
@@ -92,7 +115,7 @@ def _read_value(text: str, *, whole: str, said: str) -> Reading | None:
         if learned["verb"].lower() == "taught":
             verb = "learned"
         return reading_of(Family.FEELING, f"{verb} {learned['what']}", adverbial="", said=said)
-    match = _IMPORTANT_TO.match(text)
+    match = _IMPORTANT_TO.search(text)
     if match and not marks.PRONOUN_OBJECT.match(match["aim"].partition(" ")[2]) and len(match["aim"].split()) > 2:
         return reading_of(Family.OPINION, f"thinks it is {match['how']} to {match['aim']}", adverbial="", said=said)
     match = _I_ENJOY.match(text)
@@ -106,23 +129,4 @@ def _read_value(text: str, *, whole: str, said: str) -> Reading | None:
     match = _FOR_ME.match(text)
     if match and not _WEAK_SUBJECT.match(match["subject"]):
         return reading_of(Family.OPINION, f"sees {inside(match['subject'])} as {match['rest']}", adverbial="", said=said)
-    return None
-
-
-def read_opinion(text: str) -> Reading | None:
-    """A general judgement without an "I" ("Learning together builds trust"): weak, for somebody who speaks of themselves at length."""
-    for clause in split_clauses(text):
-        body = re.sub(r"^(?:but|and|so|plus|because) ", "", canonical.trim_tail(clause.text), flags=re.I)
-        body = body[:1].upper() + body[1:]
-        if clause.adverbial or len(body.split()) < 4 or marks.LISTENER.search(body) or re.search(r"\d", body):
-            continue
-        if refusals.is_unsure(body) or refusals.is_reported(body) or refusals.is_hypothetical(body) or refusals.speaks_of_now(body) or refusals.is_operational(body) or marks.is_task(body):
-            continue
-        match = _GENERAL.match(body)
-        if not match or _WEAK_SUBJECT.match(body) or not _EVALUATES_GENERAL.search(match["predicate"]):
-            continue
-        subject = match["subject"]
-        if not subject.split(" ")[0].endswith("ing") and not subject.split(" ")[-1].endswith("s") and len(subject.split()) > 3:
-            continue
-        return reading_of(Family.OPINION, f"thinks that {inside(subject)}{body[len(subject):]}", adverbial="", said=body)
     return None

@@ -57,7 +57,7 @@ ONGOING_VERBS = _words(
     " applying majoring leading managing mentoring coaching running making focusing preparing organizing"
     " organising starting going thinking looking trying working pursuing exploring recovering"
     " developing creating designing getting attending helping collecting growing raising doing playing"
-    " dreaming aiming aspiring putting having enjoying loving chasing fighting adjusting settling taking joining opening launching hosting marrying adopting researching"
+    " dreaming aiming aspiring putting having meeting enjoying loving chasing fighting adjusting settling taking joining opening launching hosting marrying adopting researching"
     " brainstorming blogging painting interning freelancing retiring switching quitting giving seeing"
     " dating trying filming recording composing rehearsing hiking watching cooking baking"
 )
@@ -78,7 +78,7 @@ TASK_OBJECT_VERBS = _words(
 ENDEAVOUR_VERBS = _words(
     "lose quit learn eat become improve get cut save build reduce stay drink keep make stop be live help"
     " grow start exercise sleep read write follow raise balance adopt spend run balance focus push avoid"
-    " create master teach find"
+    " create master teach find take recover relax"
 )
 """What one tries over weeks: after "trying to" it says something about the person."""
 
@@ -119,7 +119,7 @@ OPERATIONS = _words(
 """What a team talks about when it states how it works. Not a sign of anything by itself."""
 
 WORK_OBJECTS = _words(
-    "deploy deployed deployment staging production prod branch repo repository ci pipeline ticket tickets jira"
+    "deploy deployed deployment staging production prod branch repo repository ci pipeline ticket jira"
     " pr prs commit commits hotfix rollback migration backlog endpoint api logs log stacktrace exception"
     " exceptions error errors bug bugs spreadsheet csv pdf attachment inbox slides deck invoice query"
     " server servers script scripts config dockerfile container cluster docker traceback timeout 404 500"

@@ -43,6 +43,15 @@ COMMON_AT = 2_000
 RARE_ROWS = 8_000
 """Public rows that the chosen rarer terms may select together."""
 
+BACKGROUND_ROWS = 100
+"""Rows added to everybody's count, so that a word is no less telling to who has few memories."""
+
+NEEDED_UNITS = 3
+"""The evidence that a long text can ask for: that many words that nobody has."""
+
+NAME_WEIGHT = 2
+"""A name that no row holds speaks against every row, this many words' worth."""
+
 MAX_LOOKED_FOR = 8
 """Chunks that one query looks for by characters."""
 
@@ -131,6 +140,7 @@ class Plan:
 
     weights: tuple[tuple[Unit, float], ...]
     mass: float
+    needed: float
     rarer: tuple[Unit, ...]
     looked_for: tuple[Chunk, ...]
     shared_is_large: bool
@@ -144,6 +154,14 @@ class Plan:
     def finds_nothing(self) -> bool:
         """True when the query asks for nothing that a row could hold."""
         return not self.weights and not self.looked_for
+
+    def strength(self, coverage: float) -> float:
+        """Return how well a row fits, 0-1, comparable between queries of any length.
+
+        Coverage of at most NEEDED_UNITS unheard-of words, and less when the query names somebody
+        whom no row names.
+        """
+        return min(1.0, coverage * self.mass / self.needed)
 
     def by_words(self) -> Q:
         """Rows that hold any of what is asked for."""
@@ -226,23 +244,33 @@ def make_plan(query: QueryTerms, parts: Sequence[Part], *, by_characters: bool) 
         visible += size
         counts = [a + b for a, b in zip(counts, held, strict=True)]
     rows_holding = {unit.any_of: count for unit, count in zip(units, counts, strict=True)}
-    weights: list[tuple[Unit, float]] = []
+    weights: dict[Unit, float] = {}
     mass = 0.0
+    unheard = _idf(0, visible)
+    unheard_names = 0
     for unit in query.units:
         for wanted in _standing_for(unit, rows_holding):
             count = rows_holding[wanted.any_of]
-            weight = math.log((visible + 1) / (count + 0.5))
+            weight = _idf(count, visible)
             mass += weight
-            if count and wanted not in dict(weights):
-                weights.append((wanted, weight))
+            if count:
+                weights[wanted] = weight
+            elif unit in query.names:
+                unheard_names += 1
+    needed = min(mass, NEEDED_UNITS * unheard) + NAME_WEIGHT * unheard_names * unheard
     shared_counts = dict(zip((unit.any_of for unit in units), shared.counts, strict=True))
     return Plan(
-        weights=tuple(weights),
+        weights=tuple(weights.items()),
         mass=mass or 1.0,
-        rarer=_rarer([unit for unit, _ in weights], shared_counts),
+        needed=needed or 1.0,
+        rarer=_rarer(list(weights), shared_counts),
         looked_for=_looked_for(query, rows_holding) if by_characters else (),
         shared_is_large=shared.is_large,
     )
+
+
+def _idf(count: int, visible: int) -> float:
+    return math.log((visible + BACKGROUND_ROWS + 1) / (count + 0.5))
 
 
 def _with_parts(units: Sequence[Unit]) -> list[Unit]:
@@ -340,6 +368,7 @@ def bounded_counts(asked: Sequence[MemoryQuerySet], *, limit: int) -> list[int]:
         sql, values = rows.order_by().values("visibility")[:limit].query.sql_with_params()
         selects.append(f"(SELECT count(*) FROM ({sql}) AS counted)")
         parameters.extend(values)
+    statement = "SELECT " + ", ".join(selects)  # noqa: S608 - written by the ORM, values bound
     with connection.cursor() as cursor:
-        cursor.execute("SELECT " + ", ".join(selects), parameters)  # noqa: S608 - by the ORM
+        cursor.execute(statement, parameters)
         return list(cursor.fetchone())

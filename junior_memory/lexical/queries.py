@@ -92,6 +92,8 @@ class QueryTerms:
 
     units: tuple[Unit, ...]
     chunks: tuple[Chunk, ...]
+    names: frozenset[Unit] = frozenset()
+    """Units that an English text spells with a capital inside a sentence."""
 
     @property
     def is_short(self) -> bool:
@@ -125,7 +127,19 @@ def query_terms(query: str) -> QueryTerms:
         # "war" and "die" are words in English, whatever they are elsewhere; so is "kind".
         by_token = {token: tuple(_units(token, latin, ("english",))) for token in found}
     units = _bounded(_distinct(unit for units in by_token.values() for unit in units))
-    return QueryTerms(units=units, chunks=tuple(_chunks(query, by_token)))
+    names = frozenset(
+        unit
+        for token, asked in by_token.items()
+        for unit in asked
+        if guessed[:1] == ("english",) and _is_name(query, token)
+    )
+    return QueryTerms(units=units, chunks=tuple(_chunks(query, by_token)), names=names)
+
+
+def _is_name(query: str, token: Token) -> bool:
+    """True for a capital that no sentence's start explains."""
+    before = query[: token.start].rstrip(" \t\n\"'“‘(")
+    return token.surface[:1].isupper() and before[-1:] not in {"", ".", "!", "?", "…", ":", "•"}
 
 
 def _chunks(query: str, by_token: dict[Token, tuple[Unit, ...]]) -> Iterator[Chunk]:

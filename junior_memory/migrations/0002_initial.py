@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
                 ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
                 ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('email', models.EmailField(max_length=254)),
+                ('email', models.EmailField(max_length=254, unique=True)),
                 ('email_verified_at', models.DateTimeField(blank=True, null=True)),
                 ('display_name', models.CharField(blank=True, max_length=120)),
                 ('is_staff', models.BooleanField(default=False)),

@@ -61,7 +61,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     """A person. Owns private memory and decides what is learned and recalled."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    email = models.EmailField(max_length=254)
+    email = models.EmailField(max_length=254, unique=True)
     email_verified_at = models.DateTimeField(null=True, blank=True)
     display_name = models.CharField(max_length=120, blank=True)
     is_staff = models.BooleanField(default=False)
