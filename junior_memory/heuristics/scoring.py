@@ -34,8 +34,37 @@ _TIME = re.compile(
 _DEICTIC = re.compile(r"\b(?:this|that|these|those|it|them|there|here)\b", re.IGNORECASE)
 _DATED = re.compile(r"\b(?:yesterday|last|ago|next|(?:19|20)\d\d|january|february|march|april|may|june|july|august|september|october|november|december)\b", re.IGNORECASE)
 
-_FAMILY_WEIGHT: Mapping[Family, float] = {family: 0.0 for family in Family}
-_WEIGHTS: Mapping[str, float] = {}
+_WEIGHTS: Mapping[str, float] = {
+    "base": -3.8,
+    "answers": 0.7,
+    "asks": -0.3,
+    "chat": -0.1,
+    "content": 0.6,
+    "deictic": -0.1,
+    "events": 0.6,
+    "exclaims": -0.1,
+    "family aside": 0.2,
+    "family attribute": -0.4,
+    "family being": 0.1,
+    "family event": 0.1,
+    "family feeling": -0.7,
+    "family goal": 0.2,
+    "family habit": 0.3,
+    "family influence": -0.4,
+    "family ongoing": 0.8,
+    "family opinion": 0.1,
+    "family preference": -0.3,
+    "family procedure": 0.2,
+    "family team": 0.2,
+    "family told": -0.6,
+    "first": 0.1,
+    "lasting": 0.6,
+    "length": 1.0,
+    "opens": 1.0,
+    "time": 0.6,
+    "told": 0.4,
+    "told_long": 0.2,
+}
 _STRONG: Mapping[Family, float] = {Family.DIRECTIVE: 4.0, Family.PROCEDURE: 4.0, Family.TEAM: 4.0}
 
 

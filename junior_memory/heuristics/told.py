@@ -1,0 +1,75 @@
+"""What somebody tells of themselves beside tastes, habits and events: the widest reading, for long personal talk only.
+
+Weak by itself: it is kept beside firmer statements of the same person and never in a session about work.
+"""
+
+from __future__ import annotations
+
+import re
+
+from junior_memory.heuristics import canonical, marks, refusals
+from junior_memory.heuristics.clauses import Clause, split_clauses
+from junior_memory.heuristics.inflection import is_past
+from junior_memory.heuristics.statements import Family, Reading
+from junior_memory.heuristics.wording import reading_of
+
+MIN_WORDS = 5
+"""Words after the subject that such a statement has at least."""
+
+_NOT_TOLD = frozenset(
+    "think guess know hope wish mean agree see understand appreciate suppose bet will would should may might shall can could"
+    " need gotta got-to look looks hear heard figure figured recommend suggest advise say said tell told ask asked thank forgot"
+    " forget remember-to imagine doubt wonder promise admit swear recall notice noticed want wanna do did done don't dont didn't"
+    " can't couldn't wouldn't won't shouldn't haven't hadn't gonna been sound seem agree couldn't ought must let".split()
+)
+_PASSING_STATE = re.compile(
+    r"^(?:not |all |just |so |really |very |super |also |still |always |more |most )*(?:glad|sure|sorry|off|here|there|up|all|gonna|going|down|in|on|at|over|out|back|fine|ok|okay|good|great|well|happy|sad|ready|curious|certain|afraid|serious|kidding|right|"
+    r"impressed by|amazed by|jealous|envious|proud of you|done|late|early|home|cheering|rooting|hoping|wondering|thinking|looking|having|getting|feeling (?:it|good|great|ok)|doing|starting to (?:think|feel)|excited (?:for|to (?:see|hear|know)))\b",
+    re.IGNORECASE,
+)
+_ENDS_OPEN = re.compile(r"\b(?:it|that|this|there|them|those|these|one|so|too|him|her|to|of|with|for|about|something|anything|things?|stuff|time|else|way|lot)$", re.IGNORECASE)
+_OPENS_OPEN = re.compile(r"\b(?:it|them|him|that|this|those|these)\b", re.IGNORECASE)
+_ABOUT_TALK = re.compile(r"\b(?:chat|talk|talking|conversation|pics?|photos?|pictures?|message|question|link|idea|point|news|suggestion|advice|support|kind words|kindness|game night|lol|haha)\b", re.IGNORECASE)
+
+
+def read_told(text: str) -> Reading | None:
+    """The first clause of a sentence that tells something of its speaker in enough words to stand alone."""
+    for clause in split_clauses(text):
+        reading = _read_clause(clause)
+        if reading is not None:
+            return reading
+    return None
+
+
+def _read_clause(clause: Clause) -> Reading | None:
+    said = f"{clause.adverbial} {clause.text}".strip()
+    text = canonical.trim_tail(clause.text)
+    if marks.LISTENER.search(text) or refusals.is_unsure(text) or refusals.is_hypothetical(text) or refusals.is_reported(text):
+        return None
+    if marks.is_task(text) or refusals.speaks_of_now(said) or _ABOUT_TALK.search(text):
+        return None
+    head, _, rest = canonical.expand_subject(text).partition(" ")
+    if head.lower() not in {"i", "we"} or len(rest.split()) < MIN_WORDS:
+        return None
+    _, tokens = canonical.split_adverbs(rest.split())
+    if len(tokens) < MIN_WORDS - 1 or not _may_tell(tokens, whole=said):
+        return None
+    predicate = canonical.third_person_predicate(rest.split())
+    adverbial = "" if marks.LISTENER.search(clause.adverbial) else clause.adverbial
+    return reading_of(Family.TOLD, predicate, adverbial=adverbial, said=said) if predicate else None
+
+
+def _may_tell(tokens: list[str], *, whole: str) -> bool:
+    verb = tokens[0].lower().strip(",.")
+    tail = " ".join(tokens[1:])
+    if verb in _NOT_TOLD or not verb.isalpha() or _ENDS_OPEN.search(tail):
+        return False
+    if verb in {"am", "are", "was", "were"}:
+        return not _PASSING_STATE.match(tail) and not marks.SELF_OBJECT.match(tail) and not marks.PRONOUN_OBJECT.match(" ".join(tokens[2:]))
+    if marks.PRONOUN_OBJECT.match(tail) or marks.SELF_OBJECT.match(tail):
+        return False
+    if verb == "have":
+        return tokens[1].lower() not in {"to", "got", "no", "not", "heard", "seen", "been"} or len(tokens) >= 6
+    if _OPENS_OPEN.search(" ".join(tokens[1:4])):
+        return False
+    return is_past(verb, f"yesterday {whole}") or verb in {"feel", "get", "work", "spend", "keep", "try", "still", "believe", "remember", "miss", "struggle", "enjoy", "dream", "learn"} or (verb == "do" and tail.startswith(("my ", "our ")))
