@@ -28,6 +28,12 @@ TICKS = 4
 """Steps that the vertical axis aims at."""
 
 HEIGHT = 250
+FLAT_HEIGHT = 96
+"""Pixels of a chart with nothing in it: an axis to show that it is empty, no more."""
+
+PLOTLY_STYLES = "'sha256-ji27qzEtxXZW+7dun6UwjHXJ18e6WAin1VvNtkzIE/o='"
+"""The one style sheet with text that plotly.min.js 7.1 adds to a page: its maps', unused here."""
+
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """First characters that make a spreadsheet read a cell as a formula."""
 
@@ -193,8 +199,8 @@ def _figure(chart: DailyChart) -> go.Figure:
             "template": None,
             "barmode": "relative",
             "bargap": 0.28,
-            "height": HEIGHT,
-            "margin": {"l": 8, "r": 4, "t": 8, "b": 28},
+            "height": FLAT_HEIGHT if chart.is_empty else HEIGHT,
+            "margin": {"l": 8, "r": 20, "t": 8, "b": 28},
             "showlegend": False,
             "dragmode": False,
             "hovermode": "x unified",
@@ -239,13 +245,15 @@ def _bars(chart: DailyChart, one: Series) -> go.Bar:
 
 
 def _days_axis(chart: DailyChart) -> dict[str, Any]:
-    """Name about six days; every one of a week."""
-    step = max(1, round(len(chart.days) / 6))
-    named = list(reversed(chart.days[::-1][::step]))
+    """Name today and a few days before it, few enough for a narrow screen."""
+    step = max(2, round(len(chart.days) / 6))
+    named = chart.days[::-1][::step][::-1]
     return {
         "type": "date",
         "tickvals": [day.isoformat() for day in named],
         "ticktext": [date_format(day, "j M") for day in named],
+        "tickangle": 0,
+        "ticklabeloverflow": "allow",
         "hoverformat": "%a %-d %B %Y",
         "showgrid": False,
         "zeroline": False,
@@ -259,20 +267,19 @@ def _amounts_axis(chart: DailyChart) -> dict[str, Any]:
     top = max((float(total) for total in chart.totals), default=0.0)
     depths = [float(v) for one in chart.series if one.is_below for v in one.values]
     bottom = max(depths, default=0.0)
-    if not top and not bottom:
-        values, low, high = [0.0], 0.0, 1.0
-    else:
+    values, high = [0.0], 1.0
+    if top or bottom:
         step = _step((top + bottom) / TICKS, whole=chart.unit != "usd")
-        first, last = -ceil(bottom / step - 1e-9), ceil(top / step - 1e-9)
-        values = [at * step for at in range(first, last + 1)]
-        low, high = first * step, last * step
+        first, last = -floor(bottom / step + 1e-9), max(1, ceil(top / step - 1e-9))
+        values, high = [at * step for at in range(first, last + 1)], last * step
     return {
-        "range": [low, high * 1.02],
+        "range": [-1.05 * bottom, 1.02 * high],
         "tickvals": values,
         "ticktext": [_tick(chart, abs(value), values) for value in values],
         "automargin": True,
         "gridcolor": "var(--chart-grid)",
         "zeroline": True,
+        "zerolinelayer": "above traces",
         "zerolinecolor": "var(--chart-zero)",
         "zerolinewidth": 1,
         "ticks": "",
@@ -281,11 +288,11 @@ def _amounts_axis(chart: DailyChart) -> dict[str, Any]:
 
 
 def _step(rough: float, *, whole: bool) -> float:
-    """Return the next of 1, 2, 2.5, 5 or 10 times a power of ten; whole numbers for counts."""
+    """Return the next of 1, 2, 2.5 (for counts 3), 5 and 10 times a power of ten."""
     if whole:
         rough = max(rough, 1)
     power = 10.0 ** floor(log10(rough))
-    steps = (1, 2, 5, 10) if whole else (1, 2, 2.5, 5, 10)
+    steps = (1, 2, 3, 5, 10) if whole else (1, 2, 2.5, 5, 10)
     return next(step * power for step in steps if step * power >= rough * (1 - 1e-9))
 
 

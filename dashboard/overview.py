@@ -137,6 +137,16 @@ class Overview:
         ]
 
     @property
+    def operations_url(self) -> str:
+        """The address of the cost chart split by operation."""
+        return self.window.url(split="operation")
+
+    @property
+    def models_url(self) -> str:
+        """The address of the cost chart split by model."""
+        return self.window.url(split="model")
+
+    @property
     def cost_file(self) -> str:
         """The address of the cost chart as a file."""
         return self.window.url("overview_cost", format="csv")
@@ -291,7 +301,8 @@ def _spent_card(costs: Costs) -> Card:
     else:
         note = "no model calls"
     if costs.unknown:
-        note += f"; {costs.unknown:,} calls of unknown price not counted"
+        some = "1 call has" if costs.unknown == 1 else f"{costs.unknown:,} calls have"
+        note += f"; {some} no known price"
     return Card(f"Spent, {costs.window} days", format_usd(costs.total_usd), note, "#cost")
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from csp.decorators import csp_update
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_safe
 
 from dashboard.access import staff_required
-from dashboard.charts import DailyChart, to_csv
+from dashboard.charts import PLOTLY_STYLES, DailyChart, to_csv
 from dashboard.http import HtmxHttpRequest, redirect_to, render
 from dashboard.overview import Window, cost_chart, memory_chart, read_overview
 from junior_memory import reports
@@ -17,6 +18,7 @@ PAGE = "dashboard/overview/overview.html"
 PART = "dashboard/overview/_overview.html"
 
 
+@csp_update({"style-src": PLOTLY_STYLES})
 @staff_required
 @require_safe
 def show_overview(request: HtmxHttpRequest) -> HttpResponse:
