@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.utils import timezone
 
-from junior_memory.models import Agent, MemoryKind
+from junior_memory.models import Agent, MemoryKind, Organization, User
 from junior_memory.models.memory import MAX_CONTENT_LENGTH
 
 AGENTS_OFFERED = 200
@@ -61,6 +61,12 @@ class ContentForm(_Form):
     )
 
 
+def _agent_choices() -> list[tuple[str, str]]:
+    """Return the agents there are, the oldest first: that is the default one."""
+    names = Agent.objects.order_by("created_at", "name").values_list("name", flat=True)
+    return [(name, name) for name in names[:AGENTS_OFFERED]] or [("", "default")]
+
+
 class AddMemoryForm(ContentForm):
     """A memory in a person's own words."""
 
@@ -76,11 +82,9 @@ class AddMemoryForm(ContentForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        shared = self.fields["agent"].widget.attrs
-        names = Agent.objects.order_by("created_at", "name").values_list("name", flat=True)
-        choices = [(name, name) for name in names[:AGENTS_OFFERED]] or [("", "default")]
+        choices = _agent_choices()
         self.fields["agent"] = forms.ChoiceField(label="For which agent", choices=choices)
-        self.fields["agent"].widget.attrs.update(shared)
+        self.fields["agent"].widget.attrs["class"] = "input"
 
     def expires_at(self) -> datetime | None:
         """Return the end of the chosen day."""
@@ -117,3 +121,45 @@ class EraseForm(_Form):
         if word != self.WORD:
             raise forms.ValidationError("That is not the word “erase”.")
         return word
+
+
+class WhatIfForm(_Form):
+    """A message as an assistant might get it, and where."""
+
+    WHERE = (
+        ("private", "In a private conversation with you"),
+        ("org", "In a team’s conversation"),
+        ("public", "Where everyone can read"),
+    )
+
+    text = forms.CharField(
+        label="A message to the assistant",
+        max_length=32_000,
+        strip=False,
+        widget=forms.Textarea(
+            attrs={"rows": 3, "dir": "auto", "placeholder": "Can we deploy on Friday afternoon?"}
+        ),
+    )
+    where = forms.ChoiceField(label="Where it is written", choices=WHERE)
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._orgs = {
+            str(one.organization.pk): one.organization
+            for one in user.memberships.select_related("organization")
+        }
+        teams = [("", "No team"), *((key, org.name) for key, org in self._orgs.items())]
+        self.fields["agent"] = forms.ChoiceField(label="Which agent", choices=_agent_choices())
+        self.fields["team"] = forms.ChoiceField(
+            label="Whose team’s agent", choices=teams, required=False
+        )
+        for name in ("agent", "team"):
+            self.fields[name].widget.attrs["class"] = "input"
+
+    def agent(self) -> Agent:
+        """Return the chosen agent."""
+        return Agent.objects.get(name=self.cleaned_data["agent"])
+
+    def org(self) -> Organization | None:
+        """Return the chosen team, if any: one that the person belongs to."""
+        return self._orgs.get(self.cleaned_data["team"])

@@ -7,7 +7,7 @@ from django.views.generic import RedirectView
 
 from dashboard import urls_admin
 from dashboard.http import by_method
-from dashboard.views import conversations, memories, memory, sign_in
+from dashboard.views import conversations, memories, memory, recall, sign_in
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="memories"), name="home"),
@@ -46,6 +46,7 @@ urlpatterns = [
         name="memory_erase",
     ),
     # How it is used
+    path("recall", by_method(get=recall.ask, post=recall.explain), name="recall"),
     path(
         "conversations/<path:conversation_id>",
         conversations.show_conversation,
