@@ -57,10 +57,10 @@ async def recover_stalled(context: JobContext, timestamp: int) -> None:  # noqa:
     await retry_stalled(context.app)
 
 
-async def retry_stalled(worker_app: App) -> int:
-    """Queue again what a dead worker held; returns how many jobs."""
+async def retry_stalled(worker_app: App, *, silent_seconds: float = STALLED_SECONDS) -> int:
+    """Queue again what workers held that were silent for this long; returns how many jobs."""
     manager = worker_app.job_manager
-    stalled = list(await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS))
+    stalled = list(await manager.get_stalled_jobs(seconds_since_heartbeat=silent_seconds))
     for job in stalled:
         await manager.retry_job(job)
     if stalled:

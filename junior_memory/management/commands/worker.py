@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from argparse import ArgumentParser
+from contextlib import suppress
 from typing import Any
 
 from django.core.management.base import BaseCommand
 from procrastinate.contrib.django import app
 
 from junior_memory.queue import QUEUE
-from junior_memory.tasks import retry_stalled
+from junior_memory.tasks import STALLED_SECONDS, retry_stalled
 
 
 class Command(BaseCommand):
@@ -22,15 +23,30 @@ class Command(BaseCommand):
         """Offer one pass, and the number of jobs at a time."""
         parser.add_argument("--once", action="store_true", help="stop when the queue is empty")
         parser.add_argument("--concurrency", type=int, default=2, help="jobs at a time")
+        parser.add_argument(
+            "--stalled-after",
+            type=float,
+            default=STALLED_SECONDS,
+            metavar="SECONDS",
+            help="at the start, take over from workers that were silent for this long",
+        )
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Run the worker on connections of its own."""
-        with app.replace_connector(app.connector.get_worker_connector()):  # type: ignore[attr-defined]
-            asyncio.run(self._work(once=options["once"], concurrency=options["concurrency"]))
+        connector = app.connector.get_worker_connector()  # type: ignore[attr-defined]
+        # Ctrl-C before the worker listens for it ends it just as well: it holds nothing yet.
+        with suppress(KeyboardInterrupt), app.replace_connector(connector):
+            asyncio.run(
+                self._work(
+                    once=options["once"],
+                    concurrency=options["concurrency"],
+                    stalled_seconds=options["stalled_after"],
+                )
+            )
 
-    async def _work(self, *, once: bool, concurrency: int) -> None:
+    async def _work(self, *, once: bool, concurrency: int, stalled_seconds: float) -> None:
         async with app.open_async():
-            await retry_stalled(app)
+            await retry_stalled(app, silent_seconds=stalled_seconds)
             if not once:
                 self.stdout.write("worker is ready")
                 self.stdout.flush()
