@@ -70,16 +70,16 @@ def _check_type(request: HttpRequest, intake: Intake) -> None:
 
 
 def _read(request: HttpRequest, intake: Intake) -> bytes:
-    try:
-        body = request.read(intake.max_bytes + 1)
-    except UnreadablePostError as error:
-        raise malformed("The body broke off.") from error
-    if len(body) > intake.max_bytes:
-        raise _too_large(intake)
     # Reading through the stream instead of `request.body` bounds a body without a length; whoever
-    # asks for `request.body` afterwards gets what was read.
-    request._body = body
-    return bytes(body)
+    # asks for `request.body` afterwards, or once more here, gets what was read.
+    if not hasattr(request, "_body"):
+        try:
+            request._body = request.read(intake.max_bytes + 1)
+        except UnreadablePostError as error:
+            raise malformed("The body broke off.") from error
+    if len(request.body) > intake.max_bytes:
+        raise _too_large(intake)
+    return bytes(request.body)
 
 
 def _too_large(intake: Intake) -> Refused:

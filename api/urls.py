@@ -24,6 +24,7 @@ from api import (
     me,
     memories,
     origins,
+    recall,
     records,
     reporting,
     sessions,
@@ -57,6 +58,7 @@ for module in (
     conversations,
     me,
     reporting,
+    recall,
     sessions,
     identities,
 ):
@@ -121,17 +123,6 @@ def on_bug(request: HttpRequest, error: Exception) -> HttpResponse:
     return answer_failure(500, "internal", "Something went wrong here; nothing of yours was shown.")
 
 
-def _guarded_patterns(
-    patterns: Iterable[URLPattern | URLResolver],
-) -> list[URLPattern | URLResolver]:
-    kept: list[URLPattern | URLResolver] = []
-    for pattern in patterns:
-        if isinstance(pattern, URLPattern):
-            pattern.callback = guarded(pattern.callback)
-        kept.append(pattern)
-    return kept
-
-
 @csrf_exempt
 @guarded
 def nowhere(_request: HttpRequest) -> HttpResponse:
@@ -139,8 +130,21 @@ def nowhere(_request: HttpRequest) -> HttpResponse:
     return answer_failure(404, "not_found", "Nothing here under that address.")
 
 
+def _guarded_patterns(
+    patterns: Iterable[URLPattern | URLResolver],
+) -> list[URLPattern | URLResolver]:
+    kept: list[URLPattern | URLResolver] = []
+    for pattern in patterns:
+        if isinstance(pattern, URLPattern):
+            # Ninja keeps an address for the root only to know its path.
+            is_root = pattern.name == "api-root"
+            pattern.callback = nowhere if is_root else guarded(pattern.callback)
+        kept.append(pattern)
+    return kept
+
+
 _patterns, _app_name, _namespace = api.urls
 urlpatterns = [
     path("", include((_guarded_patterns(_patterns), _app_name), namespace=_namespace)),
-    re_path(r"(?s)^.*\Z", nowhere),
+    re_path(r"^[\s\S]*\Z", nowhere),
 ]
