@@ -192,7 +192,7 @@ def test_recall_brings_only_what_the_viewer_sees_about_themselves_or_nobody(
             allowed.discard(world.rows["org"].pk)
         assert recalled <= allowed, f"leaked to {name}"
         explained = explain_recall(request, now=now)
-        shown = {candidate.memory.pk for candidate in explained.candidates}
+        shown = {candidate.hit.memory.pk for candidate in explained.candidates}
         assert shown <= {world.rows[one].pk for one in expected}, f"leaked to {name}"
 
 

@@ -92,7 +92,7 @@ def _state(session: CompletedSession) -> str:
 
 
 def test_worker_stops_cleanly_on_interrupt(alice: User) -> None:
-    from procrastinate.contrib.django.models import ProcrastinateWorker  # noqa: PLC0415
+    from procrastinate.contrib.django.models import ProcrastinateWorker
 
     worker = start("worker")
     wait_for(lambda: ProcrastinateWorker.objects.exists())

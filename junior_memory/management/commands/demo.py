@@ -201,7 +201,7 @@ class Command(BaseCommand):
         client.force_login(User.objects.get(email=item.person.email))
         cursor = ""
         while True:
-            page = client.get(f"{API}/memories", {"limit": 50, **cursor_of(cursor)}).json()
+            page = client.get(f"{API}/memories", cursor_of(cursor)).json()
             for memory in page["memories"]:
                 if item.text.lower() in memory["content"].lower() and memory["forgettable"]:
                     client.delete(f"{API}/memories/{memory['id']}")
@@ -265,8 +265,8 @@ class Command(BaseCommand):
 
 
 def cursor_of(cursor: str) -> dict[str, str]:
-    """Return the query part that asks for the next page."""
-    return {"cursor": cursor} if cursor else {}
+    """Return the query that asks for the next page."""
+    return {"limit": "50", "cursor": cursor} if cursor else {"limit": "50"}
 
 
 async def _empty_queue() -> None:

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         except JuniorMemoryError as error:
             raise CommandError(error.message) from error
         uid, token = people.sign_in_token(user)
-        path = reverse("sign_in_link", args=[uid, token])
+        path = reverse("sign_in_confirm", args=[uid, token])
         self.stdout.write(
             f"{user.email} signs in once, within 24 hours, at {conf().base_url}{path}"
         )
