@@ -33,7 +33,7 @@ def aims_at_life(aim: str) -> bool:
     if verb == "be" and re.match(r"^(?:clear|honest|sure|fair|precise|able to (?:see|find|run|open))", beyond, re.I):
         return False
     if verb in {"get", "go", "have", "do", "see", "make", "give", "keep", "read", "write", "share", "put", "start", "use", "finish", "stop", "set", "build", "help"} and len(parts) < 4:
-        return bool(re.match(r"^(?:married|a (?:dog|cat|tattoo|degree|phd|pilot)|back to school|vegan|to [A-Z])", beyond)) or len(parts) == 3 and verb in {"build", "write", "start", "help", "read"}
+        return bool(re.match(r"^(?:married|a (?:dog|cat|tattoo|degree|phd|pilot)|back to school|vegan|to [A-Z])", beyond)) or (len(parts) == 3 and verb in {"build", "write", "start", "help", "read"})
     return True
 
 

@@ -14,13 +14,14 @@ _SUBORDINATE = re.compile(
 )
 _RELATIVE = re.compile(
     r"\b(?P<which>an?|the|my|our|this|that) (?P<noun>(?!one\b|thing|stuff|way|time|day|pic\b|photo|picture|moment|first|last|most|best|only)(?:[\w'-]+ ){1,4}?)(?:that |which )?(?:i|we) "
-    r"(?:just |recently |finally |also )?(?P<verb>took|made|started|joined|bought|read|wrote|finished|attended|built|painted|created|adopted|visited|went on|went to|organized|organised|launched|opened|found|won|run|own)\b(?P<rest>[^,;:()]{0,100})",
+    r"(?:just |recently |finally |also )?(?P<verb>took|made|started|joined|bought|read|wrote|finished|attended|built|painted|created|adopted|visited|went on|went to|organized|organised|launched|opened|found|won|run|own|go to|work at|volunteer at|belong to|attend|live in)\b(?P<rest>[^,;:()]{0,100})",
     re.IGNORECASE,
 )
 _DOING = re.compile(
     r"^the (?P<noun>[\w-]+(?: [\w-]+)?) (?:i'm|i am|we're) (?:currently )?(?P<verb>reading|watching|playing|learning|taking|writing|training for|studying) (?:is|are) (?P<what>.{3,100})$",
     re.IGNORECASE,
 )
+_THERE_LIKED = re.compile(r"^there(?:'s| is) (?P<what>an? [^,:;]{4,80}?) (?:that |which )?i (?:really |absolutely |just )?(?P<verb>like|love|enjoy)\b", re.IGNORECASE)
 _PET = r"(?:dog|cat|puppy|pup|kitten|rabbit|parrot|hamster|turtle|horse|guinea pig|tortoise|bird|fish|lizard|snake|ferret)"
 _KIN = r"(?:son|daughter|sister|brother|wife|husband|partner|girlfriend|boyfriend|fianc\u00e9e?|niece|nephew|cousin)"
 _MY_NAMED = re.compile(rf"\bmy (?P<noun>(?:\w+ )?(?:{_PET}|{_KIN})),? (?P<name>[A-Z][a-z]{{1,14}})\b(?! (?:[A-Z]|and [A-Z]))")
@@ -59,6 +60,9 @@ def read_aside(text: str) -> Reading | None:
     if named:
         article = "an" if named["noun"][0].lower() in "aeiou" else "a"
         return reading_of(Family.ASIDE, f"has {article} {named['noun']} named {named['name']}", adverbial="", said=text)
+    liked = _THERE_LIKED.match(text)
+    if liked:
+        return reading_of(Family.ASIDE, f"{liked['verb'].lower()}s {liked['what']}", adverbial="", said=text)
     doing = _DOING.match(text)
     if doing and not marks.is_task(text):
         return reading_of(Family.ASIDE, f"is {doing['verb']} the {doing['noun']} {doing['what']}", adverbial="", said=text)
@@ -100,5 +104,5 @@ def _read_relative(text: str) -> Reading | None:
     which = match["which"].lower()
     if which in {"this", "that"}:
         which = "an" if noun[0].lower() in "aeiou" else "a"
-    verb = {"own": "owns", "run": "runs"}.get(match["verb"].lower(), match["verb"].lower())
+    verb = {"own": "owns", "run": "runs", "go to": "goes to", "work at": "works at", "volunteer at": "volunteers at", "belong to": "belongs to", "attend": "attends", "live in": "lives in"}.get(match["verb"].lower(), match["verb"].lower())
     return reading_of(Family.ASIDE, f"{verb} {which} {noun} {rest}".strip(), adverbial="", said=text)

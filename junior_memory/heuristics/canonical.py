@@ -64,6 +64,7 @@ _AFTER_VERB = re.compile(
 )
 
 _TAILS = (
+    re.compile(r",? (?:so|but|and),? (?:what|why|how|which|who|where|when|can|could|do|does|is there|are there|any)\b.{0,200}$", re.I),
     re.compile(r",? (?:so|but|and) (?:maybe|perhaps|let's|hopefully|please|let me|probably|i guess|i think|we can|we should|i hope)\b.{0,200}$", re.I),
     re.compile(r",? (?:so|and|but|though|which|because|as|since|if|when|and so)\b[^,]{0,160}\b(?:you|your|you're|you've|ya)\b.*$", re.I),
     re.compile(r",? (?:if (?:that helps|it matters|possible|needed)|you know|I (?:think|guess|suppose|believe|mean)|"

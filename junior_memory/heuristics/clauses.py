@@ -61,16 +61,19 @@ _SUBORDINATE_FRONT = re.compile(
     re.IGNORECASE,
 )
 _JOINT = re.compile(
-    r",? (?:and|but|so|plus|and so|and then|then|yet) (?=(?:i|i'm|i've|i'd|we|we're|we've)\b(?! (?:guess|suppose|bet)\b)|my \w+ (?:is|are|was|has)\b|(?:last|next) \w+,? (?:i|we)\b|now (?:i|i'm|we|we're)\b)"
+    r",? (?:and|but|so|plus|and so|and then|then|yet) (?=(?:i|i'm|i've|i'd|we|we're|we've)\b(?! (?:guess|suppose|bet)\b)|my \w+ (?:is|are|was|has)\b|my (?:[\w-]+ ){1,3}(?:invited|gave|offered|taught|introduced) me\b|(?:last|next) \w+,? (?:i|we)\b|now (?:i|i'm|we|we're)\b)"
     r"|,? (?:but|and|so) (?=it(?:'s| was| is|'s been) \w+)|,? (?:but|so) (?=[a-z]+ing\b[^,]{0,60} (?:helps|makes|gives|brings|keeps) (?:me|us)\b)"
-    r"|, (?=(?:i|i'm|i've|we're|we've)\b)|: (?=(?:i|i'm|i've|my|we)\b)|, (?=got (?:married|engaged|promoted|hired|accepted)\b)",
+    r"|, (?=(?:i|i'm|i've|we're|we've)\b)|: (?=(?:i|i'm|i've|my|we)\b)|, (?=just (?:learning|working on|practi[cs]ing|studying|reading|training|writing|finishing|starting) )|, (?=got (?:married|engaged|promoted|hired|accepted)\b)",
     re.IGNORECASE,
 )
+_COMPANION = re.compile(r"^(?:(?:my|our) [\w'-]+(?: [\w'-]+)?|[A-Z][a-z]+(?: and my \w+)?)$")
 _SUBORDINATORS = re.compile(r"\b(?:when|whenever|while|because|if|that|since|after|before|until|where|which|who|as|than|unless|what|how)$", re.IGNORECASE)
 _ELLIPTIC = (
     (re.compile(r"^(?:gonna|going to) (?!be\b)|^(?:planning (?:to|on)|hoping to|thinking (?:of|about)|looking forward to|trying to|working on|learning (?!is\b|to \w+ (?:is|can)\b))\b", re.I), "I'm "),
+    (re.compile(r"^just (?:learning|working on|practi[cs]ing|studying|reading|training|writing|finishing|starting) \w+", re.I), "I'm "),
     (re.compile(r"^(?:been \w+ing|always been|always wanted|never been)\b", re.I), "I've "),
     (re.compile(r"^(?:just |recently |finally |also |even )?(?:started|joined|went|got (?:a|an|my|to|back|into|some)|bought|finished|took|adopted|signed up|visited|decided|began|spent|grew up|used to)\b(?! (?:by|me)\b)", re.I), "I "),
+    (re.compile(r"^just (?:[a-z]{3,}ed|got|had|saw|met|read|went|came|took|made|bought|found|won|signed) (?!it\b|that\b|this\b|by\b)", re.I), "I "),
     (re.compile(r"^(?:just |recently |finally |also |even )?(?:[a-z]{3,}ed|made|met|moved|ran|won|broke|wrote|read|lost|saw|had|taught|built|drove|flew|rode) (?:my|our) ", re.I), "I "),
     (re.compile(r"^(?:just |recently |finally )?got (?:married|engaged|promoted|hired|accepted|divorced)\b", re.I), "I "),
     (re.compile(r"^(?:researching|studying|training for|saving for|preparing for|volunteering|practicing|teaching myself) (?!.* (?:is|was|are|can|has|helps|makes|takes)\b)\w+", re.I), "I'm "),
@@ -109,7 +112,7 @@ def split_clauses(text: str) -> tuple[Clause, ...]:
     pieces: list[str] = []
     start = 0
     for match in _JOINT.finditer(text):
-        if len(pieces) >= MAX_CLAUSES - 1 or _SUBORDINATORS.search(text[start : match.start()]):
+        if len(pieces) >= MAX_CLAUSES - 1 or _COMPANION.match(text[start : match.start()]) or _SUBORDINATORS.search(text[start : match.start()]):
             continue
         pieces.append(text[start : match.start()])
         start = match.end()

@@ -108,13 +108,9 @@ def let_later_win(statements: list[Statement], *, correcting: frozenset[int]) ->
         for place, earlier in enumerate(kept):
             if earlier.kind != later.kind or earlier.evidence[-1] > later.evidence[0]:
                 continue
-            if slot and slot_of(earlier.content) == slot:
+            if (slot and slot_of(earlier.content) == slot) or (changed and _same_matter(earlier, later)) or _opposite(earlier, later):
                 replaced.add(place)
-            elif changed and _same_matter(earlier, later):
-                replaced.add(place)
-            elif _opposite(earlier, later):
-                replaced.add(place)
-        if opens and not replaced and kept and later.family is not Family.EVENT or opens and not replaced and kept and _moves(later):
+        if (opens and not replaced and kept and later.family is not Family.EVENT) or (opens and not replaced and kept and _moves(later)):
             last = len(kept) - 1
             if kept[last].kind == later.kind and _alike(kept[last], later):
                 replaced.add(last)

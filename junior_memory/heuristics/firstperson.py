@@ -203,7 +203,7 @@ def _opinion(verb: str, tail: str, *, marked: bool) -> Family | None:
 def _lexical(verb: str, tail: str, *, marked: bool, whole: str) -> Family | None:
     """A clause with an ordinary verb: lasting by the verb, by a mark of habit, or as an event of one's own life."""
     first = refusals.words_of(tail)[:1]
-    dangling = bool(marks.PRONOUN_OBJECT.match(tail))
+    dangling = bool(marks.PRONOUN_OBJECT.match(re.sub(r"^(?:so|really|very|super) (?!much\b)", "", tail)))
     if verb == "try" and tail.startswith("to ") and len(tail.split()) >= 4 and not dangling and not marks.is_task(tail) and tail.split()[1] in words.ENDEAVOUR_VERBS | words.GOAL_VERBS:
         return Family.HABIT
     if verb in words.PLAIN_HABITS and len(tail.split()) >= 4 and not dangling and not marks.is_task(tail) and not _UNCOUNTED.match(tail):

@@ -8,7 +8,7 @@ from junior_memory.heuristics import marks, refusals, words
 from junior_memory.heuristics.statements import Family, Reading
 from junior_memory.heuristics.wording import reading_of
 
-_MY = re.compile(r"^(?:my|our) (?P<noun>[\w' -]{2,60}?)(?:, the one [\w' ]{3,40},)? (?P<verb>is|are|was|were|has|have|lives?|works?|runs?|starts?|ends?|means?|teaches|teach|stud(?:y|ies)|passed away|died|broke down|lost|grew up|comes?|came|moved|makes?|helps?|got|gave|turned|speaks?|uses|includes?|plays?|takes?)\b (?P<rest>.{1,220})$", re.I)
+_MY = re.compile(r"^(?:my|our) (?P<noun>[\w' -]{2,60}?)(?:, the one [\w' ]{3,40},)? (?P<verb>is|are|was|were|has|have|lives?|works?|runs?|starts?|ends?|means?|teaches|teach|stud(?:y|ies)|passed away|died|broke down|lost|grew up|comes?|came|moved|makes?|helps?|got|gave|turned|speaks?|uses|includes?|plays?|takes?)\b(?P<rest>(?: .{1,220})?)$", re.I)
 _MY_S = re.compile(r"^(my|our) ([\w -]{2,40})'s (?=(?:a|an|the|called|named|from|in|on|allergic|[A-Z]|\d)\b|[A-Z])", re.I)
 _PET_NAME = re.compile(r"^(?:my|our) (?P<noun>[\w -]{2,30})(?:'s name is|s' names are| is called| is named|, named) (?P<name>[A-Z][\w-]{1,20}(?: and [A-Z][\w-]{1,20})?)", re.I)
 _MIND_OF_OTHERS = re.compile(r"\b(?:hates?|likes?|loves?|prefers?|dislikes?|enjoys?|thinks?|feels?|wants?|is (?:depressed|sick|ill|angry|upset|sad|divorced|divorcing|pregnant|gay|broke|unemployed|cheating|drunk|dying|in (?:debt|hospital|rehab))|lost (?:his|her|their) job|divorce|cancer|diagnos\w+|salary|fired|arrested|affair|allergic)\b", re.I)
@@ -28,7 +28,9 @@ def read_possessive(text: str, *, adverbial: str, said: str) -> Reading | None:
     match = _MY.match(text)
     if not match:
         return None
-    noun, verb, rest = match["noun"], match["verb"], match["rest"]
+    noun, verb, rest = match["noun"], match["verb"], match["rest"].strip()
+    if not rest and verb.lower() not in {"broke down", "passed away", "died", "moved"}:
+        return None
     nouns = set(noun.lower().replace("'s", "").split())
     if nouns & words.OTHERS or nouns & words.TEAM_ONLY or "and i" in noun.lower() or len(nouns) > 6:
         return None

@@ -39,6 +39,7 @@ _ABBREVIATIONS = frozenset(
     " jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri a.m p.m"
     " bzw z.b usw d.h ca. ph.d u.s u.k".split()
 )
+_INITIALS = re.compile(r"^(?:[A-Z]\.)+[A-Z]$")
 _TITLES = frozenset("e.g i.e eg ie mr mrs ms dr prof st vs approx no nr fig ca z.b bzw d.h".split())
 _OPENING_WORDS = frozenset(
     "i i'm i've i'd i'll we we're we've my our the this that it he she they you and but so".split()
@@ -188,6 +189,8 @@ def _is_boundary(block: str, position: int, end: int) -> bool:
         return not following[:1].islower() or following.lower().rstrip(",") in _OPENING_WORDS
     word = block[max(0, position - 24) : position].rsplit(None, 1)
     last = word[-1].lstrip("(\"'") if word else ""
+    if _INITIALS.match(last):
+        return following.lower().rstrip(",") in _OPENING_WORDS
     if last.lower() in _ABBREVIATIONS:
         return last.lower() not in _TITLES and following.lower().rstrip(",") in _OPENING_WORDS
     if len(last) == 1 and last.isupper() and last != "I":

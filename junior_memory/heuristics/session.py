@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from junior_memory.candidates import MAX_EVIDENCE, Authority, Candidate, Entry, EntryType, Role
@@ -142,8 +143,10 @@ def _read_sentence(sentence: Sentence, *, own: bool, shared: bool) -> list[tuple
     wish = REMEMBER.match(text)
     if wish and wish.end() < len(text):
         text, explicit = text[wish.end() :], True
-    if refusals.is_question(text, asks=sentence.asks and not explicit) or refusals.names_secret(text):
+    if refusals.names_secret(text):
         return []
+    if refusals.is_question(text, asks=sentence.asks and not explicit):
+        return [(one, False) for one in _read_before_question(text)] if own else []
     if shared:
         procedure = read_procedure(text)
         if procedure is not None:
@@ -161,6 +164,22 @@ def _read_sentence(sentence: Sentence, *, own: bool, shared: bool) -> list[tuple
         return [(reading, explicit) for reading in readings]
     other = read_other_language(text) or read_aside(text) or read_told(text)
     return [(other, explicit)] if other is not None else []
+
+
+_QUESTION_TAIL = re.compile(
+    r"(?:,|\b(?:so|and|but)\b),? (?:so |and |but )?(?:what|which|how|where|who|when|why|can|could|would|do|does|is|are|should|any|will|have)\b.*$", re.IGNORECASE
+)
+_LASTING = frozenset({Family.PREFERENCE, Family.BEING, Family.ATTRIBUTE, Family.HABIT, Family.POSSESSION})
+
+
+def _read_before_question(text: str) -> list[Reading]:
+    """ "I'm allergic to nuts, what can I cook?": what lasts in the statement that a question is hung on."""
+    head = _QUESTION_TAIL.sub("", text, count=1)
+    if head == text or not re.match(r"^(?:i|i'm|my)\b", head, re.IGNORECASE):
+        return []
+    if refusals.is_hypothetical(head) or refusals.is_reported(head) or refusals.speaks_of_now(head):
+        return []
+    return [one for one in read_first_person(head) if one.family in _LASTING]
 
 
 def _from_tool(entry: Entry, *, place: int) -> list[Statement]:

@@ -142,7 +142,7 @@ def _collective(text: str, *, said: str) -> Reading | None:
 
 def _team_predicate(rest: str, *, be: str, singular: bool) -> str | None:
     rest = re.sub(r"^(?:all|also|just|really|basically|actually|both) ", "", rest, flags=re.I)
-    if be == "'ve" or rest.startswith("have ") and _DECIDED.match(rest):
+    if be == "'ve" or (rest.startswith("have ") and _DECIDED.match(rest)):
         return f"has {rest.removeprefix('have ')}" if _DECIDED.match(rest) else None
     if be == "'re" or rest.startswith("are "):
         rest = rest.removeprefix("are ")

@@ -9,7 +9,7 @@ from junior_memory.heuristics.statements import Family
 
 _PLACE_STATE = re.compile(r"^(?:at|in|on|off|out|with|under|behind|between|near|outside|inside|over|up|down|after|by|the one|about|just|through|not sure|to)\b", re.I)
 _DURABLE_PREPOSITION = re.compile(
-    r"^(?:from|into|on (?:a|an|the) (?:\w+[- ]){0,2}(?:diet|team|board|committee|medication)|in charge of|in my (?:\w+ )?(?:twenties|thirties|forties|fifties|sixties|\d0s)|in (?:the|my) (?:\w+ )?(?:\w+ )?(?:year|grade|band|choir|team|military|army|navy|class|club|program|programme|course|league)\b|off to [A-Z]\w+|in the middle of (?:a|writing|reading|studying)"
+    r"^(?:from|into|on (?:a|an|the) (?:\w+[- ]){0,2}(?:diet|team|board|committee|medication)|in charge of|in my (?:\w+ )?(?:twenties|thirties|forties|fifties|sixties|\d0s)|in (?:the|my) (?:\w+ )?(?:\w+ )?(?:year|grade|band|choir|team|military|army|navy|class|club|program|programme|course|league)\b|off to [A-Z]\w+|in the middle of (?!(?:it|this|that|something|the)\b)\w+"
     r"|in (?:a )?(?:relationship|recovery|remission|therapy)|in (?:utc|gmt|cet|est|pst|the \w+ time ?zone)|on [A-Z]\w+ time|against|for (?:a )?(?:four-day|remote)|in love with|with the (?:\w+ )?team|about to (?:become|move|retire|graduate))\b"
 )
 _NATIONALITY = re.compile(r"^(?:half[- ])?[A-Z][a-z]+(?:ian|ish|ese|an|ch|ic|sh|man|i|Swiss|Greek|Thai|Dutch|Welsh|Czech)\b(?! \w+ing)|^(?:half[- ])?(?:Swiss|Greek|Thai|Dutch|Welsh|Czech|French)\b")
@@ -42,6 +42,8 @@ def read_state(after: list[str], *, marked: bool, whole: str, plural: bool) -> t
         if denied or not aims.aims_at_life(aim):
             return nothing
         return Family.GOAL, f"plans to {aim}" if not plural else f"plans to {aim}"
+    if {"always"} & set(adverbs) and re.match(r"^looking for (?!(?:it|that)\b)\w+ \w+", tail):
+        return Family.PREFERENCE, text
     if verb.endswith("ing") and verb not in {"willing", "king", "sibling"}:
         return (Family.ONGOING, text) if _goes_on(verb, beyond, marked=marked, whole=whole, denied=denied) else nothing
     if verb in words.DURABLE_STATES:
@@ -58,8 +60,6 @@ def read_state(after: list[str], *, marked: bool, whole: str, plural: bool) -> t
         return (Family.PREFERENCE if _LIKES_ROLE.match(tail) else Family.ATTRIBUTE), text
     if marked and verb not in words.TRANSIENT_STATES and not _PLACE_STATE.match(tail):
         return Family.ATTRIBUTE, text
-    if {"always"} & set(adverbs) and re.match(r"^looking for (?!(?:it|that)\b)\w+ \w+", tail):
-        return Family.PREFERENCE, text
     if re.match(r"^(?:always )?on the lookout for (?!(?:it|that)\b)\w+", tail, re.I):
         return Family.PREFERENCE, text
     if verb in {"good", "bad", "terrible", "great", "decent"} and beyond.startswith(("at ", "with ")) and not marks.PRONOUN_OBJECT.match(beyond):
@@ -176,9 +176,9 @@ def read_have(tokens: list[str], after: list[str], *, marked: bool, adverbs: lis
     if first in {"found", "learned", "learnt", "realized", "realised", "discovered"} and re.match(r"^that (?!it|this|that|they|he|she|the|you|we|i\b|there)\w+ing\b", beyond):
         return Family.OPINION, text
     if marks.is_participle(first):
-        if marks.PRONOUN_OBJECT.match(beyond) or (not lasting and (first in words.WORK_STEP_VERBS or first in words.NEW_ONLY_VERBS or first in {"noticed", "seen", "run", "had", "gotten", "finished"} and len(after) < 5)):
+        if marks.PRONOUN_OBJECT.match(beyond) or (not lasting and (first in words.WORK_STEP_VERBS or first in words.NEW_ONLY_VERBS or (first in {"noticed", "seen", "run", "had", "gotten", "finished"} and len(after) < 5))):
             return nothing
-        if marks.is_task(beyond) and not lasting or len(after) < 2:
+        if (marks.is_task(beyond) and not lasting) or len(after) < 2:
             return nothing
         return Family.EVENT, text
     if _holds(after):

@@ -21,7 +21,7 @@ _FOR_ME = re.compile(r"^(?:for|to) me,? (?P<subject>[\w' -]{3,60}?)(?: is|'s| ar
 _FOUND_IT = re.compile(
     r"(?:^|, |\bbut |\band |\bso )(?:it|that)(?P<when>'s| is| was| has been|'s been| felt| feels) (?:so |really |very |super |pretty |quite |such |always |also |truly |just )*"
     r"(?P<how>(?:such )?an? (?:great|good|amazing|wonderful|incredible|awesome) (?:feeling|experience|honou?r|privilege)|(?:amazing|awesome|great|cool|fun|nice|wonderful|incredible|inspiring|rewarding|powerful|special|exciting|fulfilling|interesting|satisfying|empowering|freeing|relaxing|heartwarming|challenging|cathartic|touching|helpful|humbling|sad|hard|tough|comforting|fantastic|eye-opening|gratifying|uplifting|refreshing)(?: and (?!it\b)\w+)?)"
-    r" (?P<what>(?:to (?!(?:see you|hear|talk|chat|meet you|catch|know you)\b)\w+|(?!(?:talking|chatting|hearing from|catching|seeing you|meeting you)\b)\w+ing) .{6,150})$",
+    r" (?P<what>(?:to (?!(?:see you|hear|talk|chat|meet you|catch|know you)\b)\w+|(?!(?:talking|chatting|hearing from|catching|seeing you|meeting you)\b)\w+ing|how (?=.*\b(?:me|my|i|we|our|us)\b)(?!(?:it|that|this|they)\b)\w+) .{6,150})$",
     re.I,
 )
 _MADE_ME = re.compile(
@@ -63,6 +63,9 @@ def read_influence(text: str, *, whole: str, said: str) -> Reading | None:
     return reading_of(Family.INFLUENCE, f"finds that {subject} {verb} {rest}", adverbial="", said=said)
 
 
+_GERUND_MATTERS = re.compile(
+    r"^(?P<what>[A-Za-z]+ing (?!(?:it|this|that|you)\b)[^.;:]{6,110}?) (?:is|are) (?:so |really |very |super |always )*(?:important|key|essential|crucial|vital)$", re.I
+)
 _GERUND_FELT = re.compile(
     r"^(?P<what>(?!(?:being there|hearing|seeing you|talking to you|chatting|something|nothing|everything|anything|thing)\b)[A-Za-z]+ing (?!(?:it|this|that|you|them)\b)[^.;:]{6,110}?) (?P<be>was|is|has been|felt|feels)"
     r" (?:so |really |very |super |such |truly |absolutely |definitely )*(?P<how>(?:amazing|awesome|great|cool|fun|nice|wonderful|incredible|inspiring|rewarding|powerful|special|exciting|fulfilling|interesting|satisfying|empowering|freeing|relaxing|heartwarming|hard|tough|comforting|fantastic|eye-opening|refreshing|challenging|liberating|magical|meaningful)(?: and \w+)?)$",
@@ -101,6 +104,12 @@ def _read_value(text: str, *, whole: str, said: str) -> Reading | None:
     if found and len(text.split()) >= 6 and not marks.is_task(text):
         verb = "finds" if found["when"].lower() in {"'s", " is", " feels"} else "found"
         return reading_of(Family.FEELING, f"{verb} it {found['how']} {found['what']}", adverbial="", said=said)
+    valued = _GERUND_MATTERS.match(text)
+    if valued and re.search(r"\b(?:ourselves|myself|me|my|our|us|i|we)\b", valued["what"], re.I):
+        return reading_of(Family.OPINION, f"thinks that {inside(text)}", adverbial="", said=said)
+    hurt = re.match(r"^(?:it|that) (?:really )?(?:breaks|broke) my heart (?P<what>(?:that|to see|when) (?!(?:it|this|that)\b).{8,120})$", text, re.I)
+    if hurt:
+        return reading_of(Family.FEELING, f"is heartbroken {hurt['what']}", adverbial="", said=said)
     felt = _GERUND_FELT.match(text)
     if felt and not marks.is_task(text):
         verb = "finds" if felt["be"].lower() in {"is", "feels"} else "found"
