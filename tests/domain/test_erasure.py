@@ -1,0 +1,132 @@
+"""Erased means erased: a sentinel is sought in a whole dump, with statistics, and in the logs."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from junior_memory import access, forgetting, memories, people, sessions
+from junior_memory.access import LocationRef, Source
+from junior_memory.candidates import ActorRef
+from junior_memory.database import embedded
+from junior_memory.models import Memory, User
+from junior_memory.recall import RecallRequest, recall
+from junior_memory.search import search_memories
+from tests.factories import BY_TEST, make_memory
+
+SENTINEL = "quizzacious"
+OLDER = "flibbertigibbet"
+ALICE = ActorRef("slack", "T1", "UALICE")
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def alice() -> User:
+    user = people.create_person("alice@example.com")
+    people.link_identity(people.identity_for(ALICE), user, doer=BY_TEST)
+    return user
+
+
+def dump() -> str:
+    """Return everything the database would give away: rows, statistics, the queue."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    done = subprocess.run(
+        [str(embedded.binary("pg_dump")), "--statistics", "--inserts"],
+        env={**os.environ, **connection.address()},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.lower()
+
+
+def hand_in(session_id: str, text: str) -> None:
+    entry: dict[str, Any] = {
+        "type": "message",
+        "role": "user",
+        "authority": "instruction",
+        "text": text,
+        "actor": {"provider": "slack", "tenant": "T1", "subject": "UALICE"},
+    }
+    location = LocationRef(provider="slack", tenant="T1", key="D1", label="a chat")
+    session, _ = sessions.take_in(
+        sessions.SessionInput(
+            session_id=session_id,
+            conversation_id="c1",
+            source=Source(platform="slack", key="D1", visibility="private", location=location),
+            actor=ALICE,
+            actors=(ALICE,),
+            completed_at=datetime(2026, 11, 20, tzinfo=UTC),
+            transcript=(entry,),
+        ),
+        agent=people.agent_named("default")[0],
+        organization=None,
+    )
+    sessions.process_session(session.pk)
+
+
+def test_erased_text_is_in_the_dump_before_and_nowhere_after(
+    alice: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    viewer = access.person(alice)
+    hand_in("s1", f"I prefer {SENTINEL} tea over coffee.")
+    memory = Memory.objects.get()
+    assert SENTINEL in memory.content
+    # Something else, so that the planner has values worth keeping.
+    for number in range(30):
+        make_memory(owner=alice, content=f"Fact number {number} about herons.")
+    assert [hit.memory.pk for hit in search_memories(viewer, SENTINEL).hits] == [memory.pk]
+    recall(
+        RecallRequest(
+            viewer=access.Viewer(user=alice, agent=memory.agent),
+            agent=memory.agent,
+            conversation_id="c2",
+            source=Source(platform="slack", key="D1", visibility="private"),
+            text=f"which {SENTINEL} tea?",
+        )
+    )
+    assert SENTINEL in dump()
+    receipt = forgetting.erase(viewer, memory.pk, doer=BY_TEST)
+    assert receipt.places
+    after = dump()
+    assert SENTINEL not in after
+    assert not search_memories(viewer, SENTINEL).hits
+    hand_in("s2", f"I prefer {SENTINEL} tea over coffee.")
+    assert Memory.objects.exclude(content="").filter(content__icontains=SENTINEL).count() == 0
+    forgetting.vacuum()
+    assert SENTINEL not in dump()
+    assert SENTINEL not in "\n".join(record.getMessage() for record in caplog.records).lower()
+
+
+def test_erasing_a_correction_takes_the_old_wording_along(alice: User) -> None:
+    viewer = access.person(alice)
+    old = make_memory(owner=alice, content=f"Prefers {OLDER} tea.")
+    new = memories.correct_memory(
+        viewer, old.pk, f"Prefers {SENTINEL} tea.", version=1, doer=BY_TEST
+    )
+    text = dump()
+    assert SENTINEL in text
+    assert OLDER in text
+    forgetting.erase(viewer, new.pk, doer=BY_TEST)
+    text = dump()
+    assert SENTINEL not in text
+    assert OLDER not in text
+
+
+def test_forgotten_text_is_gone_once_its_window_is_over(alice: User) -> None:
+    viewer = access.person(alice)
+    memory = make_memory(owner=alice, content=f"Prefers {SENTINEL} tea.")
+    forgotten = forgetting.forget(viewer, memory.pk, doer=BY_TEST)
+    assert SENTINEL in dump(), "it can still be undone"
+    assert forgotten.purge_at is not None
+    forgetting.purge_due(now=forgotten.purge_at)
+    assert SENTINEL not in dump()
