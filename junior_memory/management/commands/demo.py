@@ -259,7 +259,7 @@ class Command(BaseCommand):
             uid, token = people.sign_in_token(user)
             role = ", staff" if person.is_staff else ""
             self._say(f"  {person.email}  ({person.name}{role})")
-            self._say(f"    or once by {base}{reverse('sign_in_link', args=[uid, token])}")
+            self._say(f"    or once by {base}{reverse('sign_in_confirm', args=[uid, token])}")
         self._say(f"\nagent token ({demo.AGENT.name}): {state.agent_token}")
         self._say("\nCtrl-C stops everything.")
 
