@@ -7,11 +7,10 @@ from ninja import Router
 
 from api.auth import ApiRequest, may_read
 from api.describe import describe_all
-from api.paths import ends_with
+from api.paths import checked_id, ends_with
 from api.schemas import MemoryOut, Moment, Out
 from junior_memory import clock, history
-from junior_memory.errors import InvalidInput, NotFound
-from junior_memory.text import check_name
+from junior_memory.errors import NotFound
 
 router = Router(tags=["conversations"], by_alias=True)
 
@@ -39,13 +38,6 @@ class EventsOut(Out):
     events: list[EventOut]
 
 
-def _checked(conversation_id: str) -> str:
-    try:
-        return check_name(conversation_id, field="id")
-    except InvalidInput as error:
-        raise NotFound from error
-
-
 @router.get(
     "/conversations/{path:conversation_id}/memories", auth=may_read(), response=CapturedHereOut
 )
@@ -54,7 +46,7 @@ def get_captured(request: ApiRequest, conversation_id: str) -> CapturedHereOut:
     if not ends_with(request, "memories"):
         raise NotFound
     viewer, now = request.auth.viewer, clock.now()
-    found = history.conversation_memories(viewer, _checked(conversation_id), now=now)
+    found = history.conversation_memories(viewer, checked_id(conversation_id), now=now)
     return CapturedHereOut(memories=describe_all(viewer, found, now=now))
 
 
@@ -64,7 +56,7 @@ def get_events(request: ApiRequest, conversation_id: str) -> EventsOut:
     if not ends_with(request, "events"):
         raise NotFound
     viewer, now = request.auth.viewer, clock.now()
-    rows = history.conversation_rows(viewer, _checked(conversation_id), now=now)
+    rows = history.conversation_rows(viewer, checked_id(conversation_id), now=now)
     shown = describe_all(viewer, [memory for row in rows for memory in row.memories], now=now)
     by_id = {memory.id: memory for memory in shown}
     return EventsOut(

@@ -10,7 +10,7 @@ from api.auth import ApiRequest, HostCaller, HostRequest, host_may, staff_only
 from api.bodies import SESSION_BODY
 from api.failures import Refused
 from api.hosts import ActorIn, MemoryMode, SourceIn, check_actor, link_verified
-from api.paths import ends_with
+from api.paths import checked_id, ends_with
 from api.schemas import In, Instant, Name, Out, Params, Text, Usd, Word
 from junior_memory import events, people, sessions
 from junior_memory.errors import NotFound
@@ -139,7 +139,7 @@ def post_session(request: HostRequest, body: SessionIn) -> Status[TakenOut]:
 
 def _session_of(caller: HostCaller, session_id: str) -> SessionOut:
     session = (
-        CompletedSession.objects.filter(agent=caller.agent, session_id=session_id)
+        CompletedSession.objects.filter(agent=caller.agent, session_id=checked_id(session_id))
         .defer("transcript", "extraction_cache")
         .first()
     )
@@ -174,7 +174,7 @@ def retry_session(
             headers={"Allow": "GET, HEAD"},
         )
     session = CompletedSession.objects.filter(
-        agent__name=query.agent, session_id=session_id
+        agent__name=query.agent, session_id=checked_id(session_id)
     ).first()
     if session is None:
         raise NotFound
