@@ -6,19 +6,17 @@ Own and organization rows are counted exactly; of public rows up to COUNTED, mor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Count
-
 from junior_memory import clock, lexical
 from junior_memory.access import Viewer
 from junior_memory.filters import NO_FILTERS, Filters
-from junior_memory.lexical.leg import Part, bounded_counts, make_plan, parts_of
+from junior_memory.lexical.leg import make_plan
 from junior_memory.models import Agent, Memory, MemoryKind, Origin
-from junior_memory.querysets import MemoryQuerySet
+from junior_memory.parts import Fragment, Part, bounded_counts, fetch_all, parts_of
 
 COUNTED = 1_000
 """Public rows up to which counts are exact (DESIGN 6)."""
@@ -65,17 +63,20 @@ class _Sort(NamedTuple):
 FACETS = _Sort._fields
 
 
-def count_parts(parts: Iterable[Part]) -> Total:
-    """Count rows: exactly, but public ones up to COUNTED."""
+def count_parts(parts: Sequence[Part]) -> Total:
+    """Count rows: exactly, but public ones up to COUNTED. One statement."""
     value, relation = 0, "exact"
-    for part in parts:
-        if part.is_shared:
-            (count,) = bounded_counts([part.rows], limit=COUNTED + 1)
-            if count > COUNTED:
-                count, relation = COUNTED, "atLeast"
-        else:
-            count = part.rows.count()
-        value += count
+    counts = [
+        Fragment(f"SELECT {limited.sql} AS rows, TRUE AS shared", limited.values)
+        if part.is_shared
+        else part.select(Fragment("count(*) AS rows, FALSE AS shared"))
+        for part in parts
+        for limited in [part.count_up_to(COUNTED + 1)]
+    ]
+    for count, shared in fetch_all(counts):
+        if shared and count > COUNTED:
+            relation = "atLeast"
+        value += min(count, COUNTED) if shared else count
     return Total(relation, value)
 
 
@@ -94,32 +95,37 @@ def count_by_filter(
     moment = now or clock.now()
     seen = Memory.objects.visible_to(viewer)
     if state == "held":
-        return _summed(_grouped(seen.decidable_by(viewer).in_state(state, moment)), filters)
+        rows = seen.decidable_by(viewer).in_state(state, moment)
+        return _summed(_grouped([Part.of("own", rows)]), filters)
     if state != "active":
-        return _summed(_grouped(seen.own(viewer).in_state(state, moment)), filters)
+        rows = seen.own(viewer).in_state(state, moment)
+        return _summed(_grouped([Part.of("own", rows)]), filters)
     rows = seen.active(moment)
     parts = list(parts_of(rows, viewer))
     if query.strip():
         plan = make_plan(lexical.query_terms(query), parts, by_characters=True)
-        parts = [Part(part.name, part.rows.filter(plan.matching(part))) for part in parts]
+        parts = [part.having(plan.matching(part)) for part in parts]
     return _count_facets(parts, filters)
 
 
 def _count_facets(parts: Sequence[Part], filters: Filters) -> FilterCounts:
+    shared = [part for part in parts if part.is_shared]
+    counts = bounded_counts(shared, limit=COUNTED + 1)
+    large = [part for part, count in zip(shared, counts, strict=True) if count > COUNTED]
+    found = _summed(_grouped([part for part in parts if part not in large]), filters)
+    return _with_large(found, large[0], filters) if large else found
+
+
+def _grouped(parts: Sequence[Part]) -> Counter[_Sort]:
+    """Count rows by what they may be filtered by."""
+    wanted = Fragment("visibility, kind, origin, agent_id, count(*)")
+    tail = Fragment("GROUP BY visibility, kind, origin, agent_id")
+    groups = fetch_all([part.select(wanted, tail) for part in parts])
+    names = dict(Agent.objects.filter(pk__in={row[3] for row in groups}).values_list("pk", "name"))
     found: Counter[_Sort] = Counter()
-    large: Part | None = None
-    for part in parts:
-        if part.is_shared and bounded_counts([part.rows], limit=COUNTED + 1)[0] > COUNTED:
-            large = part
-        else:
-            found.update(_grouped(part.rows))
-    counts = _summed(found, filters)
-    return counts if large is None else _with_large(counts, large.rows, filters)
-
-
-def _grouped(rows: MemoryQuerySet) -> Counter[_Sort]:
-    groups = rows.order_by().values_list("visibility", "kind", "origin", "agent__name")
-    return Counter({_Sort(*sort): count for *sort, count in groups.annotate(rows=Count("pk"))})
+    for visibility, kind, origin, agent, count in groups:
+        found[_Sort(visibility, kind, origin, names[agent])] += count
+    return found
 
 
 def _summed(found: Counter[_Sort], filters: Filters) -> FilterCounts:
@@ -135,11 +141,11 @@ def _summed(found: Counter[_Sort], filters: Filters) -> FilterCounts:
     )
 
 
-def _with_large(counts: FilterCounts, rows: MemoryQuerySet, filters: Filters) -> FilterCounts:
+def _with_large(counts: FilterCounts, part: Part, filters: Filters) -> FilterCounts:
     """Add a public set too large to group: every choice is counted for itself, up to COUNTED."""
     choices = [("", ""), *_choices(filters)]
     asked = [
-        (replace(filters, **{name: value}) if name else filters).narrow(rows)
+        part.narrowed((replace(filters, **{name: value}) if name else filters).narrow)
         for name, value in choices
     ]
     public = dict(zip(choices, bounded_counts(asked, limit=COUNTED + 1), strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from junior_memory.lexical.leg import Part
+from junior_memory.parts import Part
 from junior_memory.querysets import MemoryQuerySet
 
 _HOLDS = {"own": {"private", "session"}, "org": {"org"}, "public": {"public"}}
@@ -28,8 +28,10 @@ class Filters:
 
     def narrow_parts(self, parts: Iterable[Part]) -> list[Part]:
         """Apply them to each part, leaving out the parts that a visibility empties."""
+        if self == NO_FILTERS:
+            return list(parts)
         return [
-            Part(part.name, self.narrow(part.rows))
+            part.narrowed(self.narrow)
             for part in parts
             if not self.visibility or self.visibility in _HOLDS[part.name]
         ]

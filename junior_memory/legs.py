@@ -14,16 +14,18 @@ from psycopg.errors import QueryCanceled
 from junior_memory.deadlines import connection_is_lost, statement_limit
 from junior_memory.errors import Unavailable
 from junior_memory.lexical.leg import Plan, Scored
+from junior_memory.parts import Part
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class LegAnswer:
-    """What a leg found: one or more ranked lists by name; the plan explains words."""
+    """What a leg found: ranked lists by name; the plan and the parts it searched explain words."""
 
     lists: Mapping[str, Sequence[Scored]]
     plan: Plan | None = None
+    parts: Sequence[Part] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ it before they leave. Recall composes the same steps (`recall.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -18,8 +18,9 @@ from junior_memory.errors import InvalidInput
 from junior_memory.filters import NO_FILTERS, Filters
 from junior_memory.legs import Leg, LegAnswer, LegsAnswer, run_legs
 from junior_memory.lexical.highlight import highlight_spans, matched_spans
-from junior_memory.lexical.leg import Part, Plan, Scored, make_plan, parts_of
+from junior_memory.lexical.leg import Plan, Scored, make_plan
 from junior_memory.models import Memory
+from junior_memory.parts import Part, parts_of
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.ranking import Fused, Fusion, RankList, TieFacts, fuse, order, preset
 
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 LEXICAL = "lexical"
+PRIVATE_PROBE = "private lexical"
 CHARACTERS = "characters"
 
 MAX_RANKED = 200
@@ -121,7 +123,7 @@ def search_memories(
             by_characters=True,
         )
         if answer.plan is not None:
-            total = _count_matching(viewer, rows, answer.plan, filters)
+            total = _count_matching(answer.plan, answer.parts)
         return answer
 
     gathered = gather(
@@ -164,21 +166,13 @@ def find_by_words(
     if plan.finds_nothing:
         return LegAnswer({}, plan)
     narrowed = filters.narrow_parts(parts)
-    words = _best((row for part in narrowed for row in plan.rank_words(part, size=size)), size=size)
-    lists = {LEXICAL: words}
+    lists: dict[str, Sequence[Scored]] = {LEXICAL: plan.rank_words(narrowed, size=size)}
     if probe_private:
-        own = next((part for part in narrowed if part.name == "own"), None)
-        lists[f"private {LEXICAL}"] = plan.rank_words(own, size=size) if own else []
+        own = [part for part in narrowed if part.name == "own"]
+        lists[PRIVATE_PROBE] = plan.rank_words(own, size=size)
     if plan.looked_for:
-        lists[CHARACTERS] = _best(
-            (row for part in narrowed for row in plan.rank_characters(part, size=size)), size=size
-        )
-    return LegAnswer(lists, plan)
-
-
-def _best(rows: Iterable[Scored], *, size: int) -> list[Scored]:
-    ranked = sorted(rows, key=lambda row: (-row.score, -row.observed_at.timestamp(), str(row.id)))
-    return ranked[:size]
+        lists[CHARACTERS] = plan.rank_characters(narrowed, size=size)
+    return LegAnswer(lists, plan, narrowed)
 
 
 def gather(legs: Sequence[Leg], *, fusion: Fusion, limit_ms: int, now: datetime) -> Gathered:
@@ -227,7 +221,6 @@ def explained(memory: Memory, fused: Fused, gathered: Gathered) -> Hit:
     )
 
 
-def _count_matching(viewer: Viewer, rows: MemoryQuerySet, plan: Plan, filters: Filters) -> Total:
+def _count_matching(plan: Plan, parts: Sequence[Part]) -> Total:
     """Count the rows that words or characters find."""
-    parts = filters.narrow_parts(parts_of(rows, viewer))
-    return count_parts(Part(part.name, part.rows.filter(plan.matching(part))) for part in parts)
+    return count_parts([part.having(plan.matching(part)) for part in parts])

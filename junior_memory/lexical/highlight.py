@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from junior_memory.lexical.folding import fold
 from junior_memory.lexical.queries import Unit, query_terms
-from junior_memory.lexical.terms import GRAM_MARK, stem_languages, token_terms
+from junior_memory.lexical.terms import GRAM_MARK, may_hold, stem_languages, token_terms
 from junior_memory.lexical.tokens import Kind, Token, tokens
 
 
@@ -19,7 +19,10 @@ def matched_spans(content: str, units: Iterable[Unit]) -> list[tuple[int, int]]:
     found = list(tokens(content))
     latin = stem_languages(content, found)
     spans: list[tuple[int, int]] = []
+    starts = {term[:2] for _, alternative in wanted for term in alternative}
     for token in found:
+        if token.kind is Kind.WORD and not may_hold(token, starts):
+            continue
         terms = token_terms(token, latin)
         for unit, alternative in wanted:
             if terms.issuperset(alternative):

@@ -264,6 +264,11 @@ def stems(word: str, latin: Sequence[str]) -> set[str]:
     return {stem for stem in found if stem}
 
 
+def regular_form(word: str) -> str:
+    """Return the form that an irregular English one belongs to, else the word itself."""
+    return _IRREGULAR.get(word, word)
+
+
 def is_function_word(folded: str, languages: Sequence[str]) -> bool:
     """True when a word carries no topic in one of these languages or in its own script's."""
     for letters, language in _SCRIPTS:

@@ -11,31 +11,14 @@ that no row holds as a word.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from django.db import connection
-from django.db.models import (
-    BooleanField,
-    Case,
-    Count,
-    F,
-    FloatField,
-    Func,
-    Q,
-    TextField,
-    Value,
-    When,
-)
-
-from junior_memory.access import Viewer
 from junior_memory.lexical.folding import fold
 from junior_memory.lexical.queries import Chunk, QueryTerms, Unit, quote_lexeme
-from junior_memory.models import Membership
-from junior_memory.querysets import MemoryQuerySet
+from junior_memory.parts import FALSE, Fragment, Part, fetch, fetch_all
 
 COMMON_AT = 2_000
 """Public rows from which a term is common; counting stops there."""
@@ -55,57 +38,22 @@ NAME_WEIGHT = 2
 MAX_LOOKED_FOR = 8
 """Chunks that one query looks for by characters."""
 
-
-class _Holds(Func):
-    """`search_vector @@ tsquery`; the tsquery is a parameter, which the planner sees."""
-
-    template = "(%(expressions)s::tsquery)"
-    arg_joiner = " @@ "
-    output_field = BooleanField()
+# The folding of both sides is the database's own: case, accents and width aside.
+_FOLDED = "unaccent(lower(normalize({}, NFKC)))"
 
 
-class _Contains(Func):
-    """Whether one text contains another; case, accents and width aside, and no wildcards."""
-
-    template = (
-        "(strpos(unaccent(lower(normalize(%(content)s, NFKC))),"
-        " unaccent(lower(normalize(%(wanted)s::text, NFKC)))) > 0)"
-    )
-    output_field = BooleanField()
-
-    def as_sql(  # type: ignore[override]
-        self, compiler: Any, _connection: Any, **_: Any
-    ) -> tuple[str, list[Any]]:
-        """Compile both sides in place."""
-        content, first = compiler.compile(self.source_expressions[0])
-        wanted, second = compiler.compile(self.source_expressions[1])
-        sql = self.template % {"content": content, "wanted": wanted}
-        return sql, [*first, *second]
+def _holds(tsquery: str) -> Fragment:
+    return Fragment("search_vector @@ %s::tsquery", (tsquery,))
 
 
-def _holds(tsquery: str) -> _Holds:
-    return _Holds(F("search_vector"), Value(tsquery, output_field=TextField()))
-
-
-def _contains(text: str) -> _Contains:
-    return _Contains(F("content"), Value(text, output_field=TextField()))
+def _contains(text: str) -> Fragment:
+    """Whether the content contains a text; no character of it is a wildcard."""
+    wanted = _FOLDED.format("%s::text")
+    return Fragment(f"strpos({_FOLDED.format('content')}, {wanted}) > 0", (text,))
 
 
 def _any_of(units: Sequence[Unit]) -> str:
     return " | ".join(unit.tsquery() for unit in units)
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Some of the rows a viewer may see: `own` and `org` are ranked exactly, `public` is shared."""
-
-    name: str
-    rows: MemoryQuerySet
-
-    @property
-    def is_shared(self) -> bool:
-        """True for rows that everyone sees, which may be very many."""
-        return self.name == "public"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,21 +67,6 @@ class Scored:
     part: str
 
 
-def parts_of(rows: MemoryQuerySet, viewer: Viewer) -> Iterator[Part]:
-    """Split rows that `visible_to` admitted so that each part has an index of its own.
-
-    A narrowing only: nothing is added to what `rows` admits.
-    """
-    if viewer.sees_nothing:
-        return
-    if viewer.user is not None:
-        own = rows.filter(owner=viewer.user, visibility__in=["private", "session"])
-        yield Part("own", own)
-        present = Membership.objects.filter(user=viewer.user).values("organization_id")
-        yield Part("org", rows.filter(visibility="org", org__in=present))
-    yield Part("public", rows.filter(visibility="public"))
-
-
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A query against what one viewer may see: what is asked for, and how rare each of it is."""
@@ -144,6 +77,8 @@ class Plan:
     rarer: tuple[Unit, ...]
     looked_for: tuple[Chunk, ...]
     shared_is_large: bool
+    holders: frozenset[str]
+    """The parts in which some row holds one of the units."""
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -163,109 +98,121 @@ class Plan:
         """
         return min(1.0, coverage * self.mass / self.needed)
 
-    def by_words(self) -> Q:
-        """Rows that hold any of what is asked for."""
-        return Q(_holds(_any_of(self.units))) if self.weights else Q(pk__in=[])
+    def matching(self, part: Part) -> Fragment:
+        """Rows found by words or characters: what `total` and the filters count."""
+        found = [self._has_chunk(chunk, part) for chunk in self.looked_for]
+        if self.weights and part.name in self.holders:
+            found.append(_holds(_any_of(self.units)))
+        if not found:
+            return FALSE
+        either = Fragment.join(" OR ", found)
+        return Fragment(f"({either.sql})", either.values)
 
-    def by_characters(self, part: Part) -> Q:
-        """Rows that contain one of the chunks; in a large shared set, that have a word so begun."""
-        condition = Q(pk__in=[])
-        for chunk in self.looked_for:
-            condition |= Q(self._has_chunk(chunk, part))
-        return condition
+    def rank_words(self, parts: Sequence[Part], *, size: int) -> list[Scored]:
+        """Return the rows with the most coverage, 0-1, of each part."""
+        if not self.weights:
+            return []
+        scores = [(_holds(unit.tsquery()), weight / self.mass) for unit, weight in self.weights]
+        return _top(
+            [
+                part.having(_holds(_any_of(self._required(part))))
+                for part in parts
+                if part.name in self.holders and self._required(part)
+            ],
+            lambda _: scores,
+            size=size,
+        )
 
-    def _has_chunk(self, chunk: Chunk, part: Part) -> Func:
+    def rank_characters(self, parts: Sequence[Part], *, size: int) -> list[Scored]:
+        """Return the rows that contain most of the looked-for characters, 0-1, of each part."""
+        if not self.looked_for:
+            return []
+        length = sum(len(chunk.text) for chunk in self.looked_for)
+
+        def scores(part: Part) -> list[tuple[Fragment, float]]:
+            return [
+                (self._has_chunk(chunk, part), len(chunk.text) / length)
+                for chunk in self.looked_for
+            ]
+
+        asked = []
+        for part in parts:
+            either = Fragment.join(" OR ", [condition for condition, _ in scores(part)])
+            asked.append(part.having(Fragment(f"({either.sql})", either.values)))
+        return _top(asked, scores, size=size)
+
+    def _required(self, part: Part) -> tuple[Unit, ...]:
+        """The units of which a row must hold one to be ranked."""
+        return self.rarer if part.is_shared and self.shared_is_large else self.units
+
+    def _has_chunk(self, chunk: Chunk, part: Part) -> Fragment:
         if part.is_shared and self.shared_is_large:
+            # No scan over a large set: words so begun, and the chunk's own units, by the index.
             begun = quote_lexeme(fold(chunk.text)) + ":*"
             return _holds(" | ".join([begun, *(unit.tsquery() for unit in chunk.units)]))
         return _contains(chunk.text)
 
-    def matching(self, part: Part) -> Q:
-        """Rows found by words or characters: what `total` and the filters count."""
-        return self.by_words() | self.by_characters(part) if self.looked_for else self.by_words()
 
-    def rank_words(self, part: Part, *, size: int) -> list[Scored]:
-        """Return the rows of a part with the most coverage, 0-1; on ties the newest observed."""
-        if not self.weights:
-            return []
-        rows = part.rows.filter(self.by_words())
-        if part.is_shared and self.shared_is_large:
-            if not self.rarer:
-                return []
-            rows = part.rows.filter(_holds(_any_of(self.rarer)))
-        held = [
-            Case(When(_holds(unit.tsquery()), then=Value(weight / self.mass)), default=Value(0.0))
-            for unit, weight in self.weights
-        ]
-        return _top(rows, held, part, size)
-
-    def rank_characters(self, part: Part, *, size: int) -> list[Scored]:
-        """Return the rows of a part that contain most of the looked-for characters, 0-1."""
-        if not self.looked_for:
-            return []
-        length = sum(len(chunk.text) for chunk in self.looked_for)
-        held = [
-            Case(
-                When(self._has_chunk(chunk, part), then=Value(len(chunk.text) / length)),
-                default=Value(0.0),
-            )
-            for chunk in self.looked_for
-        ]
-        return _top(part.rows.filter(self.by_characters(part)), held, part, size)
-
-
-def _top(rows: MemoryQuerySet, held: Sequence[Case], part: Part, size: int) -> list[Scored]:
-    score: Any = held[0]
-    for more in held[1:]:
-        score = score + more
-    found = (
-        rows.annotate(coverage=Func(score, template="(%(expressions)s)", output_field=FloatField()))
-        .order_by("-coverage", "-observed_at", "id")
-        .values_list("pk", "coverage", "visibility", "observed_at")[:size]
-    )
-    return [Scored(*row, part.name) for row in found]
+def _top(
+    parts: Sequence[Part],
+    scores: Callable[[Part], Sequence[tuple[Fragment, float]]],
+    *,
+    size: int,
+) -> list[Scored]:
+    """Return the best rows of each part; on ties the newest observed. One statement."""
+    tail = Fragment("ORDER BY score DESC, observed_at DESC, id LIMIT %s", (size,))
+    statements = []
+    for part in parts:
+        score = Fragment.join(
+            " + ",
+            [
+                Fragment(
+                    f"CASE WHEN {condition.sql} THEN %s::float8 ELSE 0 END",
+                    (*condition.values, weight),
+                )
+                for condition, weight in scores(part)
+            ],
+        )
+        wanted = Fragment(
+            f"id, {score.sql} AS score, visibility, observed_at, '{part.name}'", score.values
+        )
+        statements.append(part.select(wanted, tail))
+    found = [Scored(*row) for row in fetch_all(statements)]
+    return sorted(found, key=lambda row: (-row.score, -row.observed_at.timestamp(), row.id))[:size]
 
 
 def make_plan(query: QueryTerms, parts: Sequence[Part], *, by_characters: bool) -> Plan:
     """Count how many of the viewer's rows hold each thing asked for, and weigh it by that.
 
-    One statement a part: exact over own and organization rows, up to COMMON_AT over public ones.
+    One statement: exact over own and organization rows, up to COMMON_AT over public ones.
     """
     units = _with_parts(query.units)
-    visible = 0
-    counts = [0] * len(units)
-    shared = _Shared(size=0, counts=[0] * len(units))
-    for part in parts:
-        if part.is_shared:
-            shared = _count_shared(part, units)
-            size, held = shared.size, shared.counts
-        else:
-            size, held = _count_exactly(part, units)
-        visible += size
-        counts = [a + b for a, b in zip(counts, held, strict=True)]
-    rows_holding = {unit.any_of: count for unit, count in zip(units, counts, strict=True)}
+    counted = _count(parts, units)
+    visible = sum(size for size, _ in counted.values())
+    rows_holding = {
+        unit: sum(held[place] for _, held in counted.values()) for place, unit in enumerate(units)
+    }
     weights: dict[Unit, float] = {}
     mass = 0.0
     unheard = _idf(0, visible)
     unheard_names = 0
     for unit in query.units:
         for wanted in _standing_for(unit, rows_holding):
-            count = rows_holding[wanted.any_of]
-            weight = _idf(count, visible)
-            mass += weight
+            count = rows_holding[wanted]
+            mass += _idf(count, visible)
             if count:
-                weights[wanted] = weight
+                weights[wanted] = _idf(count, visible)
             elif unit in query.names:
                 unheard_names += 1
-    needed = min(mass, NEEDED_UNITS * unheard) + NAME_WEIGHT * unheard_names * unheard
-    shared_counts = dict(zip((unit.any_of for unit in units), shared.counts, strict=True))
+    shared_size, shared_held = counted.get("public", (0, [0] * len(units)))
     return Plan(
         weights=tuple(weights.items()),
         mass=mass or 1.0,
-        needed=needed or 1.0,
-        rarer=_rarer(list(weights), shared_counts),
+        needed=(min(mass, NEEDED_UNITS * unheard) + NAME_WEIGHT * unheard_names * unheard) or 1.0,
+        rarer=_rarer(list(weights), dict(zip(units, shared_held, strict=True))),
         looked_for=_looked_for(query, rows_holding) if by_characters else (),
-        shared_is_large=shared.is_large,
+        shared_is_large=shared_size >= COMMON_AT,
+        holders=frozenset(name for name, (_, held) in counted.items() if any(held)),
     )
 
 
@@ -274,101 +221,83 @@ def _idf(count: int, visible: int) -> float:
 
 
 def _with_parts(units: Sequence[Unit]) -> list[Unit]:
-    every: dict[tuple[tuple[str, ...], ...], Unit] = {}
-    for unit in units:
-        for each in (unit, *unit.parts):
-            every.setdefault(each.any_of, each)
-    return list(every.values())
+    return list(dict.fromkeys(each for unit in units for each in (unit, *unit.parts)))
 
 
-def _standing_for(unit: Unit, rows_holding: dict[Any, int]) -> tuple[Unit, ...]:
+def _standing_for(unit: Unit, rows_holding: dict[Unit, int]) -> tuple[Unit, ...]:
     """The unit itself, or its parts when no row holds the whole and some row holds a part."""
-    if rows_holding[unit.any_of] or not any(rows_holding[part.any_of] for part in unit.parts):
+    if rows_holding[unit] or not any(rows_holding[part] for part in unit.parts):
         return (unit,)
     return unit.parts
 
 
-def _looked_for(query: QueryTerms, rows_holding: dict[Any, int]) -> tuple[Chunk, ...]:
+def _looked_for(query: QueryTerms, rows_holding: dict[Unit, int]) -> tuple[Chunk, ...]:
     """Chunks to find by characters, besides or instead of words."""
+
+    def is_unheard(chunk: Chunk) -> bool:
+        if not chunk.units:
+            return not query.units
+        return not any(rows_holding.get(unit) for unit in chunk.units)
+
     chosen = [
         chunk
         for chunk in query.chunks
-        if query.is_short
-        or chunk.has_characters
-        or (
-            not any(
-                rows_holding[unit.any_of] for unit in chunk.units if unit.any_of in rows_holding
-            )
-            if chunk.units
-            else not query.units
-        )
+        if query.is_short or chunk.has_characters or is_unheard(chunk)
     ]
     return tuple(chosen[:MAX_LOOKED_FOR])
 
 
-def _rarer(units: Sequence[Unit], counts: dict[Any, int]) -> tuple[Unit, ...]:
+def _rarer(units: Sequence[Unit], held: dict[Unit, int]) -> tuple[Unit, ...]:
     """The units that select few public rows; when all are common, the rarest of them."""
-    held = sorted(
-        (unit for unit in units if counts[unit.any_of]), key=lambda unit: counts[unit.any_of]
-    )
+    asked = sorted((unit for unit in units if held[unit]), key=lambda unit: held[unit])
     chosen: list[Unit] = []
     selected = 0
-    for unit in held:
-        selected += counts[unit.any_of]
-        if counts[unit.any_of] >= COMMON_AT or (chosen and selected > RARE_ROWS):
+    for unit in asked:
+        selected += held[unit]
+        if held[unit] >= COMMON_AT or (chosen and selected > RARE_ROWS):
             break
         chosen.append(unit)
-    return tuple(chosen or held[:1])
+    return tuple(chosen or asked[:1])
 
 
-def _count_exactly(part: Part, units: Sequence[Unit]) -> tuple[int, list[int]]:
-    held = {
-        f"held{place}": Count("pk", filter=Q(_holds(unit.tsquery())))
-        for place, unit in enumerate(units)
-    }
-    found = part.rows.aggregate(size=Count("pk"), **held)
-    return found["size"], [found[name] for name in held]
-
-
-@dataclass(frozen=True, slots=True)
-class _Shared:
-    """How many public rows there are, and how many hold each unit (up to COMMON_AT)."""
-
-    size: int
-    counts: list[int]
-
-    @property
-    def is_large(self) -> bool:
-        return self.size >= COMMON_AT
-
-
-# Each count stops at COMMON_AT rows of `memory_public_terms` (gin over public, active rows); the
-# size is the planner's own count of `memory_public_newest` once there are that many.
-_SIZE_ESTIMATE = (
+# The planner's own count of public rows, from the index that serves the newest-first list.
+_SIZE_ESTIMATE = Fragment(
     "SELECT coalesce(max(reltuples), 0)::bigint FROM pg_class"
     " WHERE oid = to_regclass('memory_public_newest')"
 )
 
 
-def _count_shared(part: Part, units: Sequence[Unit]) -> _Shared:
-    asked = [part.rows, *(part.rows.filter(_holds(unit.tsquery())) for unit in units)]
-    size, *counts = bounded_counts(asked, limit=COMMON_AT)
-    if size >= COMMON_AT:
-        with connection.cursor() as cursor:
-            cursor.execute(_SIZE_ESTIMATE)
-            size = max(size, cursor.fetchone()[0])
-    return _Shared(size=size, counts=counts)
+def _count(parts: Sequence[Part], units: Sequence[Unit]) -> dict[str, tuple[int, list[int]]]:
+    """Return for each part how many rows there are, and how many hold each unit."""
+    conditions = [_holds(unit.tsquery()) for unit in units]
+    statements = [
+        _count_shared(part, conditions) if part.is_shared else _count_exactly(part, conditions)
+        for part in parts
+    ]
+    counted: dict[str, tuple[int, list[int]]] = {}
+    for name, size, *held in fetch_all(statements):
+        if name == "public" and size >= COMMON_AT:
+            size = max(size, fetch(_SIZE_ESTIMATE)[0][0])
+        counted[name] = (size, held)
+    return counted
 
 
-def bounded_counts(asked: Sequence[MemoryQuerySet], *, limit: int) -> list[int]:
-    """Count rows of several querysets in one statement, none beyond `limit`."""
-    selects: list[str] = []
-    parameters: list[Any] = []
-    for rows in asked:
-        sql, values = rows.order_by().values("visibility")[:limit].query.sql_with_params()
-        selects.append(f"(SELECT count(*) FROM ({sql}) AS counted)")
-        parameters.extend(values)
-    statement = "SELECT " + ", ".join(selects)  # noqa: S608 - written by the ORM, values bound
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return list(cursor.fetchone())
+def _count_exactly(part: Part, conditions: Sequence[Fragment]) -> Fragment:
+    wanted = Fragment.join(
+        ", ",
+        [
+            Fragment(f"'{part.name}', count(*)"),
+            *(
+                Fragment(f"count(*) FILTER (WHERE {condition.sql})", condition.values)
+                for condition in conditions
+            ),
+        ],
+    )
+    return part.select(wanted)
+
+
+def _count_shared(part: Part, conditions: Sequence[Fragment]) -> Fragment:
+    """Each count stops at COMMON_AT rows of `memory_public_terms` (gin over active public rows)."""
+    counts = [part, *(part.having(condition) for condition in conditions)]
+    wanted = Fragment.join(", ", [each.count_up_to(COMMON_AT) for each in counts])
+    return Fragment(f"SELECT '{part.name}', {wanted.sql}", wanted.values)

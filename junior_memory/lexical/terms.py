@@ -127,6 +127,18 @@ def word_terms(token: Token, latin: Sequence[str]) -> set[str]:
     return {folded} | languages.stems(_bare(token.lowered), latin) if folded else set()
 
 
+def may_hold(token: Token, starts: set[str]) -> bool:
+    """Tell cheaply whether a word can have a term that starts so; True when in doubt.
+
+    English stems start like their word; what has inner capitals, an apostrophe or another script
+    is not told.
+    """
+    word = token.folded
+    if not word.isascii() or not word.isalpha() or camel_parts(token.surface):
+        return True
+    return word[:2] in starts or languages.regular_form(word)[:2] in starts
+
+
 def exact_forms(token: Token) -> set[str]:
     """Return the spellings that count as the same token.
 

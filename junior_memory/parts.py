@@ -1,0 +1,139 @@
+"""The rows a viewer may see, in parts that each have an index of their own.
+
+The ORM writes who may see what (`visible_to`, filters); what is asked of those rows is spelled out
+around it, with every value a parameter: a hidden selectivity costs the planner its index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.core.exceptions import EmptyResultSet
+from django.db import connection
+
+from junior_memory.access import Viewer
+from junior_memory.models import Membership, Memory
+from junior_memory.querysets import MemoryQuerySet
+
+COLUMNS = (
+    "id",
+    "visibility",
+    "kind",
+    "origin",
+    "agent_id",
+    "observed_at",
+    "content",
+    "search_vector",
+)
+"""What a statement may ask of a row; the planner drops what it does not."""
+
+
+class Fragment(NamedTuple):
+    """A piece of SQL with its parameters."""
+
+    sql: str
+    values: tuple[Any, ...] = ()
+
+    @classmethod
+    def join(cls, separator: str, pieces: Sequence[Fragment]) -> Fragment:
+        """Return pieces with a separator between them."""
+        return cls(
+            separator.join(piece.sql for piece in pieces),
+            tuple(value for piece in pieces for value in piece.values),
+        )
+
+
+NOTHING = Fragment("")
+TRUE = Fragment("TRUE")
+FALSE = Fragment("FALSE")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some of the rows a viewer may see: `own` and `org` are read exactly, `public` is shared.
+
+    `base` is the ORM's statement for `rows`, compiled once; `where` is asked of its columns.
+    """
+
+    name: str
+    rows: MemoryQuerySet
+    base: Fragment
+    where: Fragment = TRUE
+
+    @classmethod
+    def of(cls, name: str, rows: MemoryQuerySet) -> Part:
+        """Compile the rows of a part."""
+        try:
+            compiled = rows.order_by().values(*COLUMNS).query.sql_with_params()
+        except EmptyResultSet:
+            compiled = (
+                Memory.objects.filter(pk=UUID(int=0)).values(*COLUMNS).query.sql_with_params()
+            )
+        return cls(name, rows, Fragment(*compiled))
+
+    @property
+    def is_shared(self) -> bool:
+        """True for rows that everyone sees, which may be very many."""
+        return self.name == "public"
+
+    def having(self, where: Fragment) -> Part:
+        """Return the rows of this part that meet a condition as well."""
+        return replace(self, where=Fragment.join(" AND ", [self.where, where]))
+
+    def narrowed(self, narrow: Callable[[MemoryQuerySet], MemoryQuerySet]) -> Part:
+        """Return the rows of this part that a filter of the ORM leaves."""
+        return replace(Part.of(self.name, narrow(self.rows)), where=self.where)
+
+    def select(self, wanted: Fragment, tail: Fragment = NOTHING) -> Fragment:
+        """Return a SELECT over the part; `tail` is what follows its condition."""
+        rows = Fragment(f"({self.base.sql}) AS memory", self.base.values)
+        pieces = (Fragment("SELECT"), wanted, Fragment("FROM"), rows, Fragment("WHERE"), self.where)
+        return Fragment.join(" ", (*pieces, tail))
+
+    def count_up_to(self, limit: int) -> Fragment:
+        """Return a scalar sub-select that counts rows, none beyond `limit`."""
+        counted = self.select(Fragment("1"), Fragment("LIMIT %s", (limit,)))
+        return Fragment(f"(SELECT count(*) FROM ({counted.sql}) AS counted)", counted.values)
+
+
+def parts_of(rows: MemoryQuerySet, viewer: Viewer) -> Iterator[Part]:
+    """Split rows that `visible_to` admitted.
+
+    A narrowing only: nothing is added to what `rows` admits.
+    """
+    if viewer.sees_nothing:
+        return
+    if viewer.user is not None:
+        own = rows.filter(owner=viewer.user, visibility__in=["private", "session"])
+        yield Part.of("own", own)
+        if viewer.agent is None or viewer.org is not None:
+            present = Membership.objects.filter(user=viewer.user)
+            orgs = list(present.values_list("organization_id", flat=True))
+            if orgs:
+                yield Part.of("org", rows.filter(visibility="org", org__in=orgs))
+    yield Part.of("public", rows.filter(visibility="public"))
+
+
+def fetch(statement: Fragment) -> list[tuple[Any, ...]]:
+    """Run a statement and return its rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement.sql, statement.values)
+        return list(cursor.fetchall())
+
+
+def fetch_all(statements: Sequence[Fragment]) -> list[tuple[Any, ...]]:
+    """Run several SELECTs of the same columns in one round trip."""
+    if not statements:
+        return []
+    return fetch(
+        Fragment.join(" UNION ALL ", [Fragment(f"({s.sql})", s.values) for s in statements])
+    )
+
+
+def bounded_counts(parts: Sequence[Part], *, limit: int) -> list[int]:
+    """Count the rows of several parts in one statement, none beyond `limit`."""
+    counts = Fragment.join(", ", [part.count_up_to(limit) for part in parts])
+    return list(fetch(Fragment(f"SELECT {counts.sql}", counts.values))[0]) if parts else []

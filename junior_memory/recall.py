@@ -1,0 +1,409 @@
+"""Automatic recall for a prompt: bounded, inside its deadline, and silent when nothing fits.
+
+Words find candidates, an absolute gate keeps what fits, the block is packed into its budget, the
+ids are read once more through `visible_to`, and an event says what was used. Nothing here raises
+for a failing search; only a database that is gone is Unavailable.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+
+from django.db import Error
+
+from junior_memory import clock, events
+from junior_memory.access import Source, Viewer
+from junior_memory.conf import conf
+from junior_memory.deadlines import Deadline, DeadlinePassed, held_to, statement_limit
+from junior_memory.legs import Leg
+from junior_memory.models import Agent, Memory, MemoryUse, PublicUse
+from junior_memory.prompt_block import Note, pack
+from junior_memory.querysets import MemoryQuerySet
+from junior_memory.ranking import preset
+from junior_memory.search import LEXICAL, Gathered, Hit, find_by_words, gather, read_hits
+from junior_memory.secrets import contains_secret
+from junior_memory.text import collapse
+
+logger = logging.getLogger(__name__)
+
+SEARCHED_CHARACTERS = 1_500
+"""The last characters of a message that are searched for (DESIGN 4)."""
+
+CANDIDATES = 20
+LEG_SIZE = 2 * CANDIDATES
+MAX_LINES = 20
+
+FITS_AT = 0.25
+"""The best candidate's strength below which nothing fits.
+
+Measured on LoCoMo, facts: recall@10 falls by about .03, four of five questions asked of a wrong
+owner get nothing (`tests/benchmarks/retrieval.py` prints the curve).
+"""
+
+NEAR_BEST = 0.4
+"""The share of the best candidate's strength that the others need."""
+
+LEG_SHARE = 0.8
+"""What of the remaining time the legs may use; the rest is for reading once more and the event."""
+
+
+class Gate(StrEnum):
+    """What stopped a candidate; the empty gate let it through."""
+
+    NONE = ""
+    NOT_RELEVANT = "not_relevant"
+    BELOW_MIN_SCORE = "below_min_score"
+    WEAKER_THAN_BEST = "weaker_than_best"
+    SECRET = "secret"  # noqa: S105 - a gate, not a password
+    NO_ROOM = "no_room"
+    OVER_LIMIT = "over_limit"
+    ABOUT_SOMEBODY_ELSE = "about_somebody_else"
+    PRIVATE_HERE = "private_in_public"
+
+
+class Silence(StrEnum):
+    """Why a recall gave nothing before it looked; the empty one means it looked."""
+
+    NONE = ""
+    BLANK = "blank"
+    MODE = "memory_mode"
+    DEPLOYMENT = "recall_disabled"
+    AGENT = "agent_does_not_inject"
+    PERSON = "person_turned_recall_off"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallRequest:
+    """What a host asks before a run. Authority is in `viewer` alone; `text` is only searched for.
+
+    `started_at` (monotonic seconds) lets the edge count its own time into the deadline.
+    """
+
+    viewer: Viewer
+    agent: Agent
+    conversation_id: str
+    source: Source
+    text: str
+    limit: int = 6
+    deadline_ms: int = 1500
+    memory_mode: str = "on"
+    started_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """One memory in the prompt."""
+
+    id: uuid.UUID
+    content: str
+    kind: str
+    visibility: str
+    observed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The answer: a block for the prompt, or nothing, and what was honoured, missing or late."""
+
+    prompt: str | None
+    memories: tuple[Recalled, ...]
+    recall_id: uuid.UUID
+    memory_mode: str
+    degraded: tuple[str, ...] = ()
+    timed_out: bool = False
+    cost_usd: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One memory that was considered, with what found it and the gate that stopped it, if any."""
+
+    hit: Hit
+    strength: float
+    gate: Gate = Gate.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class RecallExplanation:
+    """What would be recalled for a message, and what stopped the rest. Wrote nothing."""
+
+    prompt: str | None
+    candidates: tuple[Candidate, ...]
+    silence: Silence
+    memory_mode: str
+    degraded: tuple[str, ...] = ()
+    timed_out: bool = False
+
+    @property
+    def recalled(self) -> tuple[Candidate, ...]:
+        """The candidates that passed every gate, in the order of the prompt."""
+        return tuple(candidate for candidate in self.candidates if not candidate.gate)
+
+    @property
+    def stopped(self) -> tuple[Candidate, ...]:
+        """The others, best first."""
+        return tuple(candidate for candidate in self.candidates if candidate.gate)
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """Every candidate with its gate, and the block that they make."""
+
+    candidates: tuple[Candidate, ...] = ()
+    prompt: str | None = None
+    degraded: tuple[str, ...] = ()
+    late: bool = False
+    reads: frozenset[uuid.UUID] = field(default_factory=frozenset)
+
+
+def recall(request: RecallRequest, *, now: datetime | None = None) -> Recall:
+    """Return what fits a message, inside the deadline, and record that it was used.
+
+    Late or failing: nothing, with `timed_out` or `degraded`. Raises Unavailable when the database
+    is gone.
+    """
+    deadline = Deadline.after(request.deadline_ms, started_at=request.started_at)
+    moment = now or clock.now()
+    recall_id = uuid.uuid4()
+    silence, honoured = _silence(request)
+    if silence:
+        return Recall(None, (), recall_id, honoured, cost_usd=Decimal(0))
+    decided = _Decided(late=True)
+    try:
+        with held_to(deadline):
+            decided = _decide(request, deadline, moment)
+            deadline.check()
+            if not decided.late:
+                _record(request, decided, recall_id, deadline, moment)
+    except DeadlinePassed:
+        decided = decided if not decided.late and deadline.remaining_ms > 0 else _Decided(late=True)
+    except Error as error:
+        logger.warning("recall failed (%s)", type(error).__name__)
+        decided = _Decided(degraded=(LEXICAL,))
+    return Recall(
+        prompt=decided.prompt,
+        memories=tuple(_recalled(c.hit.memory) for c in decided.candidates if not c.gate),
+        recall_id=recall_id,
+        memory_mode=honoured,
+        degraded=decided.degraded,
+        timed_out=decided.late,
+        cost_usd=Decimal(0),
+    )
+
+
+def explain_recall(request: RecallRequest, *, now: datetime | None = None) -> RecallExplanation:
+    """Say what `recall` would give and what stopped the rest, by the same code; writes nothing.
+
+    Beside the candidates stand memories that a rule kept from being any: facts about somebody else,
+    and private ones that the person keeps out of public conversations.
+    """
+    deadline = Deadline.after(request.deadline_ms, started_at=request.started_at)
+    moment = now or clock.now()
+    silence, honoured = _silence(request)
+    if silence:
+        return RecallExplanation(None, (), silence, honoured)
+    decided = _Decided(late=True)
+    ruled_out: tuple[Candidate, ...] = ()
+    try:
+        with held_to(deadline):
+            decided = _decide(request, deadline, moment)
+            ruled_out = tuple(_ruled_out(request, decided, deadline, moment))
+    except DeadlinePassed:
+        pass
+    except Error as error:
+        logger.warning("recall failed (%s)", type(error).__name__)
+        decided = _Decided(degraded=(LEXICAL,))
+    return RecallExplanation(
+        prompt=decided.prompt,
+        candidates=(*decided.candidates, *ruled_out),
+        silence=Silence.NONE,
+        memory_mode=honoured,
+        degraded=decided.degraded,
+        timed_out=decided.late,
+    )
+
+
+def _silence(request: RecallRequest) -> tuple[Silence, str]:
+    """Why nothing may be recalled, if so, and the memory mode that is honoured."""
+    mode = request.memory_mode
+    user = request.viewer.user
+    if mode in {"off", "writeOnly"}:
+        return Silence.MODE, mode
+    without_reading = "off" if mode == "readOnly" else "writeOnly"
+    if not conf().recall_enabled:
+        return Silence.DEPLOYMENT, without_reading
+    if not request.agent.inject:
+        return Silence.AGENT, without_reading
+    if user is not None and user.recall_off_at is not None:
+        return Silence.PERSON, without_reading
+    if not request.text.strip():
+        return Silence.BLANK, mode
+    return Silence.NONE, mode
+
+
+def _rows(viewer: Viewer, now: datetime) -> MemoryQuerySet:
+    return Memory.objects.visible_to(viewer).about_viewer_or_nobody(viewer).active(now)
+
+
+def _decide(request: RecallRequest, deadline: Deadline, now: datetime) -> _Decided:
+    """Find candidates, pass them through the gates, pack what is left."""
+    rows = _rows(request.viewer, now)
+    gathered = _gather(request, request.viewer, rows, deadline, now)
+    if gathered.answer.degraded:
+        return _Decided(degraded=gathered.answer.degraded, late=bool(gathered.answer.late))
+    hits = read_hits(rows, gathered.fused[:CANDIDATES], gathered)
+    candidates = _gated(hits, gathered, request)
+    block = pack(
+        (
+            Note(
+                c.hit.memory.pk,
+                c.hit.memory.content,
+                c.hit.memory.visibility,
+                c.hit.memory.observed_at,
+            )
+            for c in candidates
+            if not c.gate
+        ),
+        limit=max(0, min(request.limit, MAX_LINES)),
+    )
+    packed = set(block.packed)
+    no_room = set(block.no_room)
+    candidates = [
+        candidate
+        if candidate.gate or candidate.hit.memory.pk in packed
+        else replace(
+            candidate,
+            gate=Gate.NO_ROOM if candidate.hit.memory.pk in no_room else Gate.OVER_LIMIT,
+        )
+        for candidate in candidates
+    ]
+    return _Decided(tuple(candidates), block.text)
+
+
+def _gather(
+    request: RecallRequest,
+    viewer: Viewer,
+    rows: MemoryQuerySet,
+    deadline: Deadline,
+    now: datetime,
+) -> Gathered:
+    text = collapse(request.text[-SEARCHED_CHARACTERS:])
+    leg = Leg(
+        LEXICAL,
+        lambda: find_by_words(
+            viewer, rows, text, size=LEG_SIZE, by_characters=False, probe_private=True
+        ),
+    )
+    return gather(
+        [leg],
+        fusion=preset("measured", "recall"),
+        limit_ms=max(1, int(deadline.statement_ms() * LEG_SHARE)),
+        now=now,
+    )
+
+
+def _strength(hit: Hit, gathered: Gathered) -> float:
+    """Return how well a hit fits: the best single list's normalised score, 0-1."""
+    if gathered.plan is None:
+        return 0.0
+    scores = [
+        rows[hit.memory.pk].score for rows in gathered.scored.values() if hit.memory.pk in rows
+    ]
+    return gathered.plan.strength(max(scores, default=0.0))
+
+
+def _gated(hits: Sequence[Hit], gathered: Gathered, request: RecallRequest) -> list[Candidate]:
+    """Put every hit through the gates that need no packing, in the order they act."""
+    strengths = [_strength(hit, gathered) for hit in hits]
+    best = max(strengths, default=0.0)
+    candidates: list[Candidate] = []
+    for hit, strength in zip(hits, strengths, strict=True):
+        gate = Gate.NONE
+        if best < FITS_AT:
+            gate = Gate.NOT_RELEVANT
+        elif strength < request.agent.min_score:
+            gate = Gate.BELOW_MIN_SCORE
+        elif strength < NEAR_BEST * best:
+            gate = Gate.WEAKER_THAN_BEST
+        elif contains_secret(hit.memory.content):
+            gate = Gate.SECRET
+        candidates.append(Candidate(hit, strength, gate))
+    return candidates
+
+
+def _ruled_out(
+    request: RecallRequest, decided: _Decided, deadline: Deadline, now: datetime
+) -> Iterable[Candidate]:
+    """Find what the rules of sight kept from being candidates, as far as the viewer may see it."""
+    known = {candidate.hit.memory.pk for candidate in decided.candidates}
+    viewer = request.viewer
+    wider = replace(viewer, private_use=PublicUse.ALL)
+    seen = Memory.objects.visible_to(wider).active(now)
+    allowed = Memory.objects.visible_to(viewer).values("pk")
+    about_others = Memory.objects.about_viewer_or_nobody(viewer).values("pk")
+    for gate, rows in (
+        (Gate.PRIVATE_HERE, seen.exclude(pk__in=allowed)),
+        (Gate.ABOUT_SOMEBODY_ELSE, seen.filter(pk__in=allowed).exclude(pk__in=about_others)),
+    ):
+        gathered = _gather(request, wider, rows, deadline, now)
+        for hit in read_hits(rows, gathered.fused[:CANDIDATES], gathered):
+            strength = _strength(hit, gathered)
+            if strength >= FITS_AT and hit.memory.pk not in known:
+                yield Candidate(hit, strength, gate)
+
+
+def _recalled(memory: Memory) -> Recalled:
+    return Recalled(memory.pk, memory.content, memory.kind, memory.visibility, memory.observed_at)
+
+
+def _record(
+    request: RecallRequest,
+    decided: _Decided,
+    recall_id: uuid.UUID,
+    deadline: Deadline,
+    now: datetime,
+) -> None:
+    """Write the event and the uses in what is left of the time; never fail the answer."""
+    used = [candidate for candidate in decided.candidates if not candidate.gate]
+    payload = events.MemoriesRecalled(
+        recall_id=recall_id,
+        memories=[
+            events.RecalledMemory(id=c.hit.memory.pk, rank=rank, legs=list(c.hit.legs))
+            for rank, c in enumerate(used, start=1)
+        ],
+        candidates=len(decided.candidates),
+        withheld_secrets=sum(c.gate is Gate.SECRET for c in decided.candidates),
+        degraded=list(decided.degraded),
+    )
+    try:
+        with statement_limit(deadline.statement_ms()):
+            event = events.record_event(
+                events.MEMORIES_RECALLED,
+                payload,
+                conversation_id=request.conversation_id,
+                agent=request.agent,
+                owner=request.viewer.user,
+                now=now,
+            )
+            MemoryUse.objects.bulk_create(
+                MemoryUse(
+                    memory_id=c.hit.memory.pk,
+                    event=event,
+                    viewer=request.viewer.user,
+                    conversation_id=request.conversation_id,
+                    rank=rank,
+                    leg=c.hit.legs[0] if c.hit.legs else LEXICAL,
+                    used_at=now,
+                )
+                for rank, c in enumerate(used, start=1)
+            )
+    except DeadlinePassed:
+        logger.warning("no time was left to record a recall")
+    except Error as error:
+        logger.warning("a recall was not recorded (%s)", type(error).__name__)

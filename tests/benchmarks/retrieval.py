@@ -1,0 +1,327 @@
+"""How well search finds what a question needs, and how often recall is silent when it should be.
+
+    python tests/benchmarks/retrieval.py --data FOLDER [--only facts|turns]
+
+FOLDER holds `locomo/*.json` (LoCoMo; for measuring only, it is no part of this project). *facts*: every
+observation is one private memory of its conversation's owner, a question's gold are the facts whose
+evidence turn is among the question's. *turns*: every dialog turn is one memory. All owners live in one
+store; categories 1-4; questions without gold are left out.
+
+Everything goes through `search_memories` and `recall`, as REST calls them, on a database made for the
+run. PostgreSQL's own full text (OR, ts_rank_cd, english) answers the same questions over the same
+rows in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import random
+import re
+import statistics
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "junior_memory.settings")
+
+import django
+from django.conf import settings
+
+settings.DATABASES["default"]["TEST"] = {"NAME": f"bench_retrieval_{os.getpid()}"}
+django.setup()
+
+from django.db import connection
+
+from junior_memory import access, lexical, people, recall
+from junior_memory.models import Agent, Memory, User
+from junior_memory.search import search_memories
+
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+DEPTH = 10
+SEED = 7
+
+
+@dataclass
+class Conversation:
+    """One owner: texts with the turns they come from, questions with the turns that answer them."""
+
+    name: str
+    speakers: tuple[str, str]
+    texts: list[str] = field(default_factory=list)
+    sources: list[set[str]] = field(default_factory=list)
+    questions: list[tuple[str, set[int]]] = field(default_factory=list)
+    unanswerable: list[str] = field(default_factory=list)
+    owner: User | None = None
+    ids: list[uuid.UUID] = field(default_factory=list)
+
+    @property
+    def person(self) -> User:
+        """The owner, once loaded."""
+        if self.owner is None:
+            raise LookupError(self.name)
+        return self.owner
+
+
+def turn_ids(evidence: str | Iterable[str]) -> set[str]:
+    """Read evidence, which is one id, a list, or ids with separators inside."""
+    parts = [evidence] if isinstance(evidence, str) else list(evidence)
+    return {piece.strip() for part in parts for piece in re.split(r"[;,\s]+", part) if piece}
+
+
+def read_conversations(folder: Path, mode: str) -> list[Conversation]:
+    """Read every conversation of the data as facts or turns."""
+    found = []
+    for path in sorted((folder / "locomo").glob("*.json")):
+        for raw in json.loads(path.read_text(encoding="utf-8")):
+            talk = raw["conversation"]
+            conversation = Conversation(
+                str(raw["sample_id"]), (talk["speaker_a"], talk["speaker_b"])
+            )
+            for text, evidence in (_facts if mode == "facts" else _turns)(raw):
+                conversation.texts.append(text)
+                conversation.sources.append(evidence)
+            for question in raw["qa"]:
+                if question["category"] == 5:
+                    conversation.unanswerable.append(question["question"])
+                    continue
+                wanted = turn_ids(question["evidence"])
+                gold = {i for i, ids in enumerate(conversation.sources) if ids & wanted}
+                if gold:
+                    conversation.questions.append((question["question"], gold))
+            found.append(conversation)
+    return found
+
+
+def _facts(raw: dict[str, Any]) -> Iterator[tuple[str, set[str]]]:
+    for per_speaker in raw["observation"].values():
+        for observations in per_speaker.values():
+            for text, evidence in observations:
+                yield text, turn_ids(evidence)
+
+
+def _turns(raw: dict[str, Any]) -> Iterator[tuple[str, set[str]]]:
+    for name, turns in raw["conversation"].items():
+        if re.fullmatch(r"session_\d+", name):
+            for turn in turns:
+                yield turn["text"], {turn["dia_id"]}
+
+
+@contextmanager
+def database() -> Iterator[None]:
+    """Make a database for the run and drop it afterwards."""
+    before = settings.DATABASES["default"]["NAME"]
+    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+    try:
+        yield
+    finally:
+        connection.creation.destroy_test_db(before, verbosity=0)
+
+
+def load(conversations: Sequence[Conversation]) -> Agent:
+    """Insert every text as a private memory of its conversation's owner."""
+    agent, _ = people.agent_named("default")
+    for conversation in conversations:
+        conversation.owner = User.objects.create_user(f"{uuid.uuid4().hex}@bench.example")
+        rows = [
+            Memory(
+                content=text,
+                kind="knowledge",
+                visibility="private",
+                owner=conversation.owner,
+                agent=agent,
+                subject_type="general",
+                origin="import",
+                source_platform="api",
+                fingerprint=str(uuid.uuid4()),
+                search_vector=lexical.vector_of(text),
+                observed_at=NOW,
+                created_at=NOW,
+            )
+            for text in conversation.texts
+            if text.strip()
+        ]
+        places = [place for place, text in enumerate(conversation.texts) if text.strip()]
+        conversation.ids = [uuid.UUID(int=0)] * len(conversation.texts)
+        for place, row in zip(places, Memory.objects.bulk_create(rows, batch_size=500), strict=True):
+            conversation.ids[place] = row.pk
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
+    return agent
+
+
+FULL_TEXT = """
+SELECT id FROM junior_memory_memory, (SELECT string_agg(quote_literal(lexeme), ' | ')::tsquery AS q
+  FROM unnest(to_tsvector('english', %s))) AS asked
+WHERE owner_id = %s AND to_tsvector('english', content) @@ q
+ORDER BY ts_rank_cd(to_tsvector('english', content), q) DESC, observed_at DESC, id LIMIT 10
+"""
+
+
+def by_full_text(conversation: Conversation, question: str) -> list[uuid.UUID]:
+    """Answer as PostgreSQL does by itself."""
+    with connection.cursor() as cursor:
+        cursor.execute(FULL_TEXT, [question, conversation.person.pk])
+        return [row[0] for row in cursor.fetchall()]
+
+
+def by_search(conversation: Conversation, question: str) -> list[uuid.UUID]:
+    """Answer as REST does."""
+    result = search_memories(access.person(conversation.person), question, limit=DEPTH, now=NOW)
+    return [hit.memory.pk for hit in result.hits]
+
+
+@dataclass
+class Scores:
+    """Sums over questions; `rows` prints means."""
+
+    questions: int = 0
+    sums: dict[str, float] = field(default_factory=dict)
+    milliseconds: list[float] = field(default_factory=list)
+
+    def add(self, found: Sequence[uuid.UUID], gold: set[uuid.UUID]) -> None:
+        """Judge one answer."""
+        gains = [memory_id in gold for memory_id in found]
+        ideal = sum(1 / math.log2(place + 2) for place in range(min(DEPTH, len(gold))))
+        values = {
+            "recall@5": sum(gains[:5]) / len(gold),
+            "recall@10": sum(gains[:10]) / len(gold),
+            "hit@1": float(bool(gains) and gains[0]),
+            "MRR@10": next((1 / (p + 1) for p, g in enumerate(gains[:10]) if g), 0.0),
+            "nDCG@10": sum(g / math.log2(p + 2) for p, g in enumerate(gains[:10])) / ideal,
+        }
+        self.questions += 1
+        for name, value in values.items():
+            self.sums[name] = self.sums.get(name, 0.0) + value
+
+    def mean(self, name: str) -> float:
+        """The mean of one measure."""
+        return self.sums[name] / max(1, self.questions)
+
+
+def measure(
+    conversations: Sequence[Conversation], answer: Callable[[Conversation, str], list[uuid.UUID]]
+) -> Scores:
+    """Ask every answerable question of its own owner."""
+    scores = Scores()
+    for conversation in conversations:
+        for question, gold in conversation.questions:
+            begin = time.perf_counter()
+            found = answer(conversation, question)
+            scores.milliseconds.append((time.perf_counter() - begin) * 1000)
+            scores.add(found, {conversation.ids[place] for place in gold})
+    return scores
+
+
+def print_scores(name: str, scores: Scores, base: Scores | None = None) -> None:
+    """Print one line; with a base also the ratio to it."""
+    cells = []
+    for measure_name in scores.sums:
+        value = scores.mean(measure_name)
+        ratio = f" (x{value / base.mean(measure_name):.2f})" if base else ""
+        cells.append(f"{measure_name} {value:.3f}{ratio}")
+    p50 = statistics.median(scores.milliseconds)
+    print(f"  {name:<12} {'  '.join(cells)}  p50 {p50:.1f} ms  calls {scores.questions}")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One recall: the best strength, and what of the gold its first ten candidates held."""
+
+    strength: float
+    found: float
+
+
+def ask_recall(conversation: Conversation, agent: Agent, text: str, gold: set[int]) -> Asked:
+    """Ask `recall`'s own decision, without its event."""
+    explanation = recall.explain_recall(
+        recall.RecallRequest(
+            viewer=access.Viewer(user=conversation.person, agent=agent),
+            agent=agent,
+            conversation_id="bench",
+            source=access.Source(platform="api", visibility="private"),
+            text=text,
+            limit=DEPTH,
+            deadline_ms=10_000,
+        ),
+        now=NOW,
+    )
+    ids = {conversation.ids[place] for place in gold}
+    first = [candidate.hit.memory.pk for candidate in explanation.candidates[:DEPTH]]
+    strengths = [candidate.strength for candidate in explanation.candidates]
+    return Asked(
+        max(strengths, default=0.0),
+        len(ids.intersection(first)) / len(ids) if ids else 0.0,
+    )
+
+
+def without_names(question: str, speakers: tuple[str, str]) -> str:
+    """Take the speakers' names out of a question."""
+    names = "|".join(re.escape(part) for speaker in speakers for part in speaker.split())
+    return re.sub(rf"\b(?:{names})(?:'s)?\b", " ", question)
+
+
+def print_gate(conversations: Sequence[Conversation], agent: Agent) -> None:
+    """Print what each threshold loses of the answerable and keeps silent of the rest."""
+    chance = random.Random(SEED)  # noqa: S311 - a draw of owners, not a secret
+    right: list[Asked] = []
+    wrong: list[Asked] = []
+    nameless: list[Asked] = []
+    for conversation in conversations:
+        others = [other for other in conversations if other is not conversation]
+        for question, gold in conversation.questions:
+            stranger = chance.choice(others)
+            right.append(ask_recall(conversation, agent, question, gold))
+            wrong.append(ask_recall(stranger, agent, question, set()))
+            bare = without_names(question, conversation.speakers)
+            nameless.append(ask_recall(stranger, agent, bare, set()))
+    fifth = [
+        ask_recall(conversation, agent, question, set())
+        for conversation in conversations
+        for question in conversation.unanswerable
+    ]
+    everything = statistics.mean(asked.found for asked in right)
+    print(f"  gate: recall@10 of candidates without it {everything:.3f}")
+    for threshold in (0.0, 0.15, 0.2, 0.22, recall.FITS_AT, 0.28, 0.3, 0.35, 0.4, 0.5):
+        kept = statistics.mean(
+            asked.found if asked.strength >= threshold else 0.0 for asked in right
+        )
+        silent = [
+            statistics.mean(float(asked.strength < threshold) for asked in many) if many else 0.0
+            for many in (wrong, nameless, fifth)
+        ]
+        mark = " <- in use" if threshold == recall.FITS_AT else ""
+        print(
+            f"    strength >= {threshold:.2f}: lost {everything - kept:.3f}  wrong owner silent "
+            f"{silent[0]:.2f}  without names {silent[1]:.2f}  category 5 {silent[2]:.2f}{mark}"
+        )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--only", choices=["facts", "turns"])
+    arguments = parser.parse_args()
+    for mode in [arguments.only] if arguments.only else ["facts", "turns"]:
+        conversations = read_conversations(arguments.data, mode)
+        with database():
+            agent = load(conversations)
+            print(f"{mode}: {sum(len(c.ids) for c in conversations)} memories")
+            base = measure(conversations, by_full_text)
+            print_scores("full text", base)
+            print_scores("search", measure(conversations, by_search), base)
+            print_gate(conversations, agent)
+
+
+if __name__ == "__main__":
+    main()
