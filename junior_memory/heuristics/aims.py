@@ -30,6 +30,8 @@ def aims_at_life(aim: str) -> bool:
         return False
     if verb not in words.GOAL_VERBS and (len(parts) < 5 or re.match(r"^(?:the|this|these|that|those|a list|a copy|more)\b", beyond, re.I)):
         return False
+    if re.match(r"^(?:an? |some |the |two |three )?(?:\w+ )?(?:table|list|array|file|script|function|query|chart|button|form|column|columns|row|rows|field|cell|spreadsheet|regex|loop|class|method|pdf|csv|string|text|email|letter|message|reminder|meeting|ticket|refund|order|flight|booking|appointment)\b", beyond, re.I):
+        return False
     if verb == "be" and re.match(r"^(?:clear|honest|sure|fair|precise|able to (?:see|find|run|open))", beyond, re.I):
         return False
     if verb in {"get", "go", "have", "do", "see", "make", "give", "keep", "read", "write", "share", "put", "start", "use", "finish", "stop", "set", "build", "help"} and len(parts) < 4:

@@ -18,6 +18,8 @@ _ASSISTANT_VERB = re.compile(
     r"^(?:(?:always|never|do not|don't|only|just|not) )?(?:answer|reply|respond|write|use|keep|speak|talk|call|address|give|show|include|add|format|explain|start|end|ask|suggest|cite|quote|translate|summari[sz]e|send|tell|stop|avoid|be|make|put|skip|stick|prefer|apologi[sz]e|round|convert|list|return|assume|refer|say|remind|check|double-check|type|sign)\b",
     re.I,
 )
+_FIXED_MARKS = frozenset({"from now on", "going forward", "in future", "in the future", "by default", "in general"})
+_TRAILING_MARK = re.compile(r"^(?P<wish>.{4,160}?),? (?P<mark>from now on|going forward|in (?:the )?future|by default)$", re.I)
 _CALL_ME = re.compile(r"^(?:(?:you can|you may|just|please|everyone|people|friends) )*call(?:s)? me (?P<name>[A-Z][\w'-]{1,20}(?: [A-Z][\w'-]{1,20})?)$", re.I)
 _PRONOUNS = re.compile(r"^(?:my pronouns are|i use|i go by) (?P<set>(?:she|he|they|ze|xe)/\w+(?:/\w+)?)(?: pronouns)?$", re.I)
 _GO_BY = re.compile(r"^i (?:go by|prefer to be called|like to be called) (?P<name>[A-Z][\w'-]{1,20})$", re.I)
@@ -38,11 +40,14 @@ def read_directive(text: str) -> Reading | None:
             return _reading(shape.format(**value), said=said)
     if refusals.is_unsure(text) or refusals.is_reported(text) or refusals.names_secret(text):
         return None
+    trailing = _TRAILING_MARK.match(text)
+    if trailing:
+        text = f"{trailing['mark']}, {trailing['wish']}"
     standing = _STANDING.match(text)
     always = _ALWAYS.match(text)
     if standing and _ASSISTANT_VERB.match(standing["wish"]):
         mark, wish = standing["mark"], standing["wish"]
-        if _ONE_OFF.search(wish) or _ONE_OFF.search(mark.replace("for all", "")):
+        if _ONE_OFF.search(wish) or (mark.lower() not in _FIXED_MARKS and _ONE_OFF.search(mark)):
             return None
         wish, polarity = _polarity(wish)
         when = f" {mark.lower()}" if mark.lower().startswith(("when", "for all")) else ""

@@ -29,20 +29,30 @@ _SKILL = re.compile(r"^(?:(?:fluently|barely|also) )?(?:speak|play|cook|swim|dri
 _CANNOT = re.compile(r"^(?:(?:really|even) )?(?:eat|drink|have|stand|drive|swim|tolerate|digest|hear|walk|fly|live without|work (?:without|on|before|after)|sleep (?:without|on)|read (?:small|music)|do (?:mornings|gluten|dairy))\b", re.I)
 
 
+_TIMELESS = frozenset(
+    {Family.PREFERENCE, Family.BEING, Family.ATTRIBUTE, Family.POSSESSION, Family.HABIT, Family.OPINION}
+)
+_OF_THE_TASK = re.compile(
+    r"^(?:the |your )(?:first|second|third|last|other|new|old|previous|former|latter|next|current|original|\w+er) (?:option|version|one|idea|draft|design|answer|approach|suggestion|layout|title|colou?r|variant|example|wording|sentence|paragraph|proposal|solution)\b|^the (?:following|same|above|attached)\b",
+    re.IGNORECASE,
+)
 _UNCOUNTED = re.compile(r"^(?:the|this|that|these|those|your?|it|in|about|that)\b", re.I)
 
 
-def read_first_person(text: str) -> list[Reading]:
-    """The facts that one sentence of the speaker states about the speaker, as canonical texts, in order."""
+def read_first_person(text: str, *, wished: bool = False) -> list[Reading]:
+    """The facts that one sentence of the speaker states about the speaker, as canonical texts, in order.
+
+    `wished` tells that somebody asked to have it remembered: a plain present tense is then a habit.
+    """
     found: list[Reading] = []
     for clause in split_clauses(text):
-        reading = _read_clause(clause)
+        reading = _read_clause(clause, wished=wished)
         if reading is not None:
             found.append(reading)
     return found
 
 
-def _read_clause(clause: Clause) -> Reading | None:
+def _read_clause(clause: Clause, *, wished: bool) -> Reading | None:
     said = f"{clause.adverbial} {clause.text}".strip()
     text = canonical.trim_tail(_MADE_THIS.sub(_indefinite, _INDEFINITE_THIS.sub(_indefinite, clause.text)))
     adverbial = clause.adverbial
@@ -60,8 +70,10 @@ def _read_clause(clause: Clause) -> Reading | None:
     expanded = canonical.expand_subject(text)
     head, _, rest = expanded.partition(" ")
     if head.lower() in {"i", "we"} and rest:
-        family, predicate = _read_predicate(rest.split(), whole=said, plural=head.lower() == "we")
+        family, predicate = _read_predicate(rest.split(), whole=said, plural=head.lower() == "we", wished=wished)
         if family is None or predicate is None:
+            return None
+        if family in _TIMELESS and refusals.speaks_of_now(said):
             return None
         return reading_of(family, predicate, adverbial=adverbial, said=said)
     return possessives.read_possessive(text, adverbial=adverbial, said=said) or values.read_influence(text, whole=clause.text, said=said)
@@ -88,7 +100,7 @@ def _before_listener(text: str) -> str:
     return head if len(head.split()) >= 4 else ""
 
 
-def _read_predicate(tokens: list[str], *, whole: str, plural: bool) -> tuple[Family | None, str | None]:
+def _read_predicate(tokens: list[str], *, whole: str, plural: bool, wished: bool) -> tuple[Family | None, str | None]:
     """The family of what follows "I" or "we", and that in the third person; (None, None) when it is not a fact."""
     nothing: tuple[Family | None, str | None] = (None, None)
     adverbs, rest = canonical.split_adverbs(tokens)
@@ -98,7 +110,7 @@ def _read_predicate(tokens: list[str], *, whole: str, plural: bool) -> tuple[Fam
     after = rest[1:]
     later, after_adverbs = canonical.split_adverbs(after)
     tail = " ".join(after_adverbs)
-    marked = bool(marks.HABIT_MARK.search(whole)) or not words.HABIT_ADVERBS.isdisjoint({*adverbs, *later})
+    marked = wished or bool(marks.HABIT_MARK.search(whole)) or not words.HABIT_ADVERBS.isdisjoint({*adverbs, *later})
     family: Family | None = None
     if verb in {"am", "are"}:
         return states.read_state(after, marked=marked, whole=whole, plural=plural)
@@ -120,6 +132,8 @@ def _read_predicate(tokens: list[str], *, whole: str, plural: bool) -> tuple[Fam
     elif verb == "would":
         family = Family.PREFERENCE if _WOULD_KEEP.match(" ".join(after)) and not aims.is_task_aim(" ".join(after)) else None
         if family and after and after[0] in {"like", "love"} and not aims.goal_after_to(after):
+            family = None
+        if family and (_OF_THE_TASK.match(" ".join(after[1:])) or re.search(r"\b(?:this|that|these|it)\b", " ".join(after))):
             family = None
         if family and re.match(r"^(?:like|love) to (?:help|see|hear|know|join|share)\b|^rather (?:wait|see|hear)\b", " ".join(after)):
             family = None
@@ -239,13 +253,19 @@ def _lexical(verb: str, tail: str, *, marked: bool, whole: str) -> Family | None
             return None
         if (verb in words.NEW_ONLY_VERBS and not re.match(r"^(?:out |a |an |some |my |our |this new |new |up |how |[A-Z])", tail)) or len(tail.split()) < 2:
             return None
-        if marks.is_task(tail) or re.match(r"^(?:back(?! (?:from|into|to) (?:an?|my|our|the)\b)|up(?! to\b)|here|there|home|stuck|lost|an? (?:email|message|error|404|500|warning|reply|notification|call))\b", tail, re.I):
+        if marks.is_task(tail) or re.match(r"^(?:back(?! (?:from|into|to) (?:an?|my|our|the)\b)|up(?! (?:to|in|on|with|near|outside|speaking|around)\b)|here|there|home|stuck|lost|an? (?:email|message|error|404|500|warning|reply|notification|call))\b", tail, re.I):
             return None
         if verb in {"got", "loved", "liked", "enjoyed", "felt", "saw", "made", "used"} and len(tail.split()) < 3:
             return None
         if verb == "felt" and not re.search(r"\b(?:when|about|by|that|because|to|while|after|like|being|for|at|\w+ing)\b", tail):
             return None
         return Family.FEELING if verb in {"felt", "loved", "liked", "enjoyed"} else Family.EVENT
+    if verb == "take" and re.match(r"^my \w+ (?:with|without|black|decaf)\b", tail):
+        return Family.HABIT
+    if _OF_THE_TASK.match(tail) or (verb in {"use", "run", "have"} and re.match(r"^(?:this|that|these|those)\b", tail, re.I)):
+        return None
+    if verb in {"get", "see", "hit", "find", "have", "need"} and marks.is_task(tail):
+        return None
     if verb in words.LIKING_VERBS:
         if not tail or dangling or (first and first[0] in {"how", "what", "when", "your", "you", "the"} and verb in {"love", "like"} and len(tail.split()) < 3):
             return None

@@ -34,7 +34,7 @@ def read_possessive(text: str, *, adverbial: str, said: str) -> Reading | None:
     nouns = set(noun.lower().replace("'s", "").split())
     if nouns & words.OTHERS or nouns & words.TEAM_ONLY or "and i" in noun.lower() or len(nouns) > 6:
         return None
-    if marks.is_task(noun) or refusals.gives_status(f"{verb} {rest}") or marks.PRONOUN_OBJECT.match(rest):
+    if marks.is_task(f"my {noun}") or refusals.gives_status(f"{verb} {rest}") or marks.PRONOUN_OBJECT.match(rest):
         return None
     if nouns & {"question", "problem", "issue", "guess", "point", "bad", "mistake", "understanding", "plan", "apologies", "god", "concern", "idea", "answer", "request", "boss", "phone", "laptop", "computer", "code", "screen", "battery", "internet", "wifi", "day", "week", "head", "back"} and verb not in {"has"}:
         return None

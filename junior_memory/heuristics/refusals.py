@@ -7,6 +7,7 @@ import re
 from junior_memory.heuristics.words import (
     NOW_PHRASES,
     OPERATIONS,
+    OWN_WORK_NOUNS,
     STATUS,
     UNSURE_WORDS,
     WORK_NOUNS,
@@ -38,7 +39,9 @@ _REPORTED = re.compile(
 _QUOTED_SPEECH = re.compile(r"\"[^\"]{0,400}\b(?:I|I'm|I've|my|me|you|your|we|our)\b[^\"]{0,400}\"")
 _ALL_QUOTED = re.compile(r"^[\"'].{3,}[\"']$")
 _SECRET = re.compile(
-    r"\b(?:pass ?word|passphrase|passwort|contrase\u00f1a|mot de passe|api[ -]?key|secret key|access key|private key|access token|auth token|bearer|credit card|card number|cvv|iban|ssn|social security|pin (?:is|code)|otp|one-time code|verification code)\b",
+    r"\b(?:pass ?word|passphrase|passwort|contrase\u00f1a|mot de passe|api[ -]?key|secret key|access key|private key|access token"
+    r"|auth token|credit card|card number|cvv|iban|ssn|social security number|pin|otp|one-time code|verification code)\b"
+    r"(?: \w+){0,3} ?(?:is|was|are|ist|est|es|:|=)(?: |$)|\bbearer [\w.-]{16,}",
     re.IGNORECASE,
 )
 _NOW = re.compile(r"\b(?:" + "|".join(re.escape(phrase) for phrase in NOW_PHRASES) + r")\b", re.IGNORECASE)
@@ -109,9 +112,14 @@ def is_about_work(text: str) -> bool:
     if not WORK_OBJECTS.isdisjoint(found):
         return True
     return any(
-        word in WORK_NOUNS and place and found[place - 1] in {"the", "this", "that", "unit", "failing"}
+        (word in WORK_NOUNS and place and found[place - 1] in _POINTERS)
+        or (word in OWN_WORK_NOUNS and place and found[place - 1] in _ARTICLES)
         for place, word in enumerate(found)
     )
+
+
+_POINTERS = frozenset({"the", "this", "that", "unit", "failing"})
+_ARTICLES = _POINTERS | {"a", "an", "my", "another", "some", "our", "your", "its"}
 
 
 def is_operational(text: str) -> bool:

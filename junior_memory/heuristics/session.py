@@ -39,7 +39,9 @@ def read_session(entries: Sequence[Entry], *, limit: int) -> tuple[Candidate, ..
         statements = _from_message(
             entry, place=place, previous=previous, statements=statements, correcting=correcting
         )
-    statements = _without_lone_opinions(statements)
+    own = [one for one in entries if one.role is Role.USER and one.is_run_actor]
+    at_work = sum(1 for one in own if refusals.is_about_work(one.text[:_WORK_SAMPLE]))
+    statements = _without_lone_asides(statements, messages=len(own), at_work=at_work)
     kept = corrections.let_later_win(_merge_repeats(statements), correcting=frozenset(correcting))
     return tuple(
         Candidate(kind=one.kind, content=one.content, evidence=one.evidence)
@@ -159,7 +161,9 @@ def _read_sentence(sentence: Sentence, *, own: bool, shared: bool) -> list[tuple
     directive = read_directive(text)
     if directive is not None:
         return [(directive, explicit)]
-    readings = read_first_person(text)
+    if re.search(r"\bplease\b", text, re.IGNORECASE) and not explicit:
+        return []
+    readings = read_first_person(text, wished=explicit)
     if readings:
         return [(reading, explicit) for reading in readings]
     other = read_other_language(text) or read_aside(text) or read_told(text)
@@ -205,20 +209,39 @@ def _from_tool(entry: Entry, *, place: int) -> list[Statement]:
 
 _WEAK = frozenset({Family.OPINION, Family.FEELING, Family.INFLUENCE, Family.TOLD, Family.ASIDE})
 _COMPANY = 1
+_WORK_SHARE = 3
+_WORK_SAMPLE = 2_000
+_TURN_IN_LIFE = re.compile(
+    r"\b(?:moved to|married|engaged|divorced|born|raised|grew up|graduated|adopted|retired|quit|founded|started (?:a|my|their|at|working|learning|playing|taking|running)|joined|became|used to"
+    r"|studied|promoted|hired|diagnosed|published|immigrated|emigrated|enlisted|served|(?:ran|finished) (?:a|their) (?:\w+ )?(?:marathon|triathlon)|bought (?:a|an|their) (?:\w+ )?(?:house|car|flat|apartment|boat|bike|piano|guitar|home|farm)"
+    r"|learning|studying|training for|volunteering|expecting|saving (?:up )?for|raising|writing a (?:book|novel)|working (?:as|at|for|part|full|remotely|in|from|towards?)|living|moving to|getting (?:married|divorced)|planning to|thinking of \w+ing|hoping to|vegan|vegetarian|sober"
+    r"|for (?:\w+ ){1,3}years|since (?:19|20)\d\d|has (?:always|never|been to|lived|worked|played|owned)|switched to|changed their)\b",
+    re.IGNORECASE,
+)
 
 
-def _without_lone_opinions(statements: list[Statement]) -> list[Statement]:
-    """Opinions and feelings only beside at least three firmer statements of the same person in the session.
+def _is_weak(statement: Statement) -> bool:
+    """Whether a statement needs company: an opinion, a feeling, a passing event that is no turn in a life."""
+    if statement.explicit:
+        return False
+    if statement.family in _WEAK:
+        return True
+    passing = statement.family in {Family.EVENT, Family.ONGOING}
+    return passing and not _TURN_IN_LIFE.search(statement.content)
 
-    Somebody who speaks of themselves at length says who they are by what they think; in passing it is chatter.
+
+def _without_lone_asides(statements: list[Statement], *, messages: int, at_work: int) -> list[Statement]:
+    """Weak statements only beside another of the same person in another message, and never in talk about work.
+
+    Somebody who speaks of themselves at length says who they are by what they feel and did; in passing it is chatter.
     """
-    if any(one.kind != "preference" for one in statements):
-        return [one for one in statements if one.family not in _WEAK or one.explicit]
-    firm = {one.evidence[0] for one in statements if one.kind == "preference" and one.family not in _WEAK}
+    personal = [one for one in statements if one.kind == "preference"]
+    working = at_work * _WORK_SHARE > messages or len(statements) - len(personal) > len(personal)
+    spoke_in = {one.evidence[-1] for one in personal}
     return [
         one
         for one in statements
-        if one.family not in _WEAK or one.explicit or len(firm - set(one.evidence)) >= _COMPANY
+        if not _is_weak(one) or (not working and len(spoke_in - set(one.evidence)) >= _COMPANY)
     ]
 
 

@@ -33,8 +33,8 @@ _SUBJECT = re.compile(
 _BARE_PREDICATE = re.compile(r"^(?:is|are)(?:n't| not)? (?P<rest>.+)$", re.I)
 _LASTING_PREDICATE = re.compile(
     r"^(?:on|in|at|behind|under|called|named|stored|kept|hosted|owned|managed|maintained|located|written|built|deployed|released|reviewed|run|limited|required|based|protected|"
-    r"read-only|a|an|the|our|always|never|only|not allowed|forbidden|frozen (?:on|every|from|during)|every|each|capped|signed|versioned|generated|mirrored|rotated|encrypted|tagged|backed up|published|merged (?:by|with|only|after)|handled|responsible|mandatory|optional|deprecated|reserved|billed|paid|due (?:on|every)|held|spread|split|"
-    r"\"|`|https?:|[\w.-]+\.(?:\w{2,10})\b|\d+ (?:days?|hours?|minutes?|seconds?|requests?|characters?|years?|weeks?|months?)|port \d|v?\d+\.\d)",
+    r"read-only|a|an|the|our|always|never|only|not allowed|forbidden|frozen (?:on|every|from|during)|every|each|capped|signed|cut|sent|scheduled|automated|versioned|generated|mirrored|rotated|encrypted|tagged|backed up|published|merged (?:by|with|only|after)|handled|responsible|mandatory|optional|deprecated|reserved|billed|paid|due (?:on|every)|held|spread|split|"
+    r"[A-Za-z\d]+[-_/][\w./-]*\w\b|\"|`|https?:|[\w.-]+\.(?:\w{2,10})\b|\d+ (?:days?|hours?|minutes?|seconds?|requests?|characters?|years?|weeks?|months?)|port \d|v?\d+\.\d)",
     re.I,
 )
 _FORBIDDEN_SUBJECT = re.compile(r"^(?:it|this|that|these|those|there|he|she|they|you|i|we|my|your|his|her|their|who|what|which|how|why|where|when|if|please|let|sam|thanks|hope|one|someone|somebody|everyone|everybody|nobody|something|nothing|anything|everything|here|and|but|so|because|as|then|note|ok|yes|no)\b(?! (?:deploy|release|service|code|merge|push|commit|branch)\w*)", re.I)
@@ -42,6 +42,11 @@ _LIMIT = re.compile(r"\b(?:limit|port|version|timeout|quota|window|threshold|ret
 _NUMBER = re.compile(r"\b\d[\d.,]*\b")
 _FRESH = re.compile(r"\b(?:still|currently|already|yet|again|since (?:yesterday|this|last|monday|tuesday|wednesday|thursday|friday)|yesterday|last (?:night|week)|next week|recently|just|so far|until (?:the|we|i)|waiting|almost|nearly|soon|going to|gonna|will be|was|were)\b", re.I)
 _PERSON_SUBJECT = re.compile(r"^(?!The |Our |All |Every |Each |No |Any |Production|Staging|Prod|Main |New |Old |Code |Public |Internal )[A-Z][a-z]{2,14}(?:'s \w+)? (?:is|has|hates?|likes?|loves?|prefers?|lives?|works?|wants?|needs?|uses?|owns?|gets?|does not|doesn't|never|always|runs?|goes)\b")
+_HEADS = frozenset(
+    "standup retro limit deploys hotfixes rate truth source password passwords keys key tables table data reports report files images"
+    " traffic requests jobs job tasks credentials window freeze template templates module package packages library repo's instance instances"
+    " bucket token tokens script scripts team calendar meeting meetings review account accounts page pages link links guide process".split()
+)
 _NAME_OF_THING = re.compile(r"^(?:Postgre\w*|Redis|Kafka|Jenkins|GitHub|GitLab|Sentry|Grafana|Terraform|Docker|Kubernetes|Slack|Jira|Linear|Stripe|Python|Django|Releases?|Deploys?|Deployments?|Backups?|Migrations?|Tickets?|Incidents?|Customers?|Invoices?|Secrets?|Logs?|Alerts?|Tests?|Hotfix\w*|Standup|Retro\w*|Onboarding|Payroll|Expenses)\b")
 
 _ACTION = (
@@ -53,6 +58,10 @@ _TO_DO = re.compile(rf"^(?:in order )?to (?P<task>(?!me\b|be honest|be fair|be c
 _FOR_DO = re.compile(rf"^(?:for|with|on) (?P<task>(?!me\b|my\b|you\b|your\b|now\b|today|tomorrow|this\b|that\b|these|those|it\b|example|instance|fun|some|later|reference|context|free|sure|real|what)[\w`'./@ -]{{3,90}}?),? (?:you (?:need to |have to |must |should |can |always )|we (?:always |usually |first |just )?|please |always )?(?P<action>{_ACTION}\b.{{2,260}})$", re.I)
 _WHEN_DO = re.compile(
     rf"^(?P<when>(?:when(?:ever)?|before|after|if|once|every time|each time|as soon as|until|unless) (?!you(?:'re| are| have|'ve| can| could| get| finish| need| want| see| don't)\b|i\b|i'm|we\b(?! (?:deploy|release|ship|tag|merge|migrate|rotate|onboard))|this\b|that\b|it\b|possible|necessary|so\b|not\b|needed|ready|done\b|he\b|she\b|they\b)[^,]{{3,110}}), (?:then )?(?:you (?:need to |have to |must |should |can |always )|we (?:always |usually |first |just )?|please |always )?(?P<action>{_ACTION}\b.{{2,260}})$",
+    re.I,
+)
+_WHEN_IT_FAILS = re.compile(
+    r"\b(?:fails?|failed|hangs?|crash\w*|breaks?|broken|errors?|times? out|timeouts?|stuck|missing|down|full|expired?|refuses?|runs? out|slow|rejected|leaks?|loses|lost|unavailable|unhealthy|red|pages?|alerts?|locked|corrupt\w*|outage|incident|flaky|stops?|goes)\b",
     re.I,
 )
 _WHEN_YOU_DO = re.compile(rf"^(?P<when>(?:when(?:ever)?|before|after|once) (?:you )(?P<verb>deploy|release|merge|rotate|migrate|ship|commit|push|tag|upgrade|restart|rebase|onboard|restore|publish|roll back|cut)\b[^,]{{0,90}}), (?:then )?(?:you (?:need to |have to |must |should |can |always )|please |always )?(?P<action>{_ACTION}\b.{{2,260}})$", re.I)
@@ -87,7 +96,9 @@ def read_procedure(text: str) -> Reading | None:
             break
     else:
         return None
-    if len(match["action"].split()) < 2 or re.search(r"\b(?:it|this|that)$", match["action"], re.I):
+    if pattern is _WHEN_DO and re.match(r"^(?:if|unless)\b", text, re.I) and not _WHEN_IT_FAILS.search(match["when"]):
+        return None
+    if len(match["action"].split()) < 2 or (re.search(r"\b(?:it|this|that)$", match["action"], re.I) and len(match["action"].split()) < 3):
         return None
     groups = {name: value for name, value in match.groupdict().items() if value}
     content = canonical.trim_tail(_SECOND.sub("", shape.format(**groups)))
@@ -189,6 +200,9 @@ def _impersonal_fact(text: str, *, said: str) -> Reading | None:
     if not match or _FORBIDDEN_SUBJECT.match(text):
         return None
     subject, predicate = match["subject"], match["predicate"]
+    head = re.split(r" (?:for|of|in|to|on|from|with|at) ", subject, maxsplit=1)[0].split()[-1].lower().strip("`'")
+    if head not in words.OPERATIONS | words.TEAM_ONLY | _HEADS and not re.search(r"[\d_/.-]", head):
+        return None
     subject_words = set(refusals.words_of(subject.replace("/", " ").replace(".", " ")))
     if not (subject_words & words.OPERATIONS or subject_words & words.TEAM_ONLY or subject_words & {"standup", "source", "retro", "limit", "deploys", "hotfixes", "rate"}):
         return None
@@ -204,6 +218,8 @@ def _impersonal_fact(text: str, *, said: str) -> Reading | None:
     if _NUMBER.search(predicate) and refusals.holds_metric(predicate) and not _LIMIT.search(text):
         return None
     if re.match(r"^(?:need|needs|get|gets|has|have) ", predicate, re.I) and not _RULE_MARK.search(predicate) and not re.match(r"^(?:need|needs|has|have) (?:a|an|two|three|\d|at least|approval|one)\b", predicate, re.I):
+        return None
+    if re.match(r"^(?:has|have|gets?|contains?|returns?) (?:about |around |over )?\d", predicate) and not re.search(r"\b(?:environments?|replicas?|regions?|nodes?|stages?|shards?|approvers?|reviewers?|owners?|offices?|days?|members?|workers?|zones?)\b", predicate):
         return None
     if re.match(r"^(?:need|needs) (?:a|an|to)\b", predicate) and not re.search(r"\b(?:approv\w+|review\w*|sign-?off|before|every|each|always|permission|ticket)\b", predicate, re.I):
         return None

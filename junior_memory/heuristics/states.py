@@ -55,6 +55,8 @@ def read_state(after: list[str], *, marked: bool, whole: str, plural: bool) -> t
     if _AGE.match(tail) or _NATIONALITY.match(tail) or (_DURABLE_PREPOSITION.match(tail) and not marks.PRONOUN_OBJECT.match(beyond)):
         return Family.ATTRIBUTE, text
     if _ARTICLE.match(tail) and not _EMPTY_NOUN.match(tail) and not marks.is_task(tail):
+        if denied and not _LIKES_ROLE.match(tail) and not re.match(r"^an? (?:\w+ )?(?:person|speaker|smoker|drinker|eater|reader|gamer|developer|programmer|driver|swimmer|cook|citizen)\b", tail):
+            return nothing
         if refusals.speaks_of_now(whole) or re.match(r"^(?:my|our) ", tail, re.I):
             return nothing
         return (Family.PREFERENCE if _LIKES_ROLE.match(tail) else Family.ATTRIBUTE), text
@@ -88,6 +90,8 @@ def _goes_on(verb: str, beyond: str, *, marked: bool, whole: str, denied: bool) 
         return bool(re.match(r"^(?:to (?:a|the|my) |on (?:a|vacation|holiday)|back to (?:school|college|university))", beyond, re.I)) and len(beyond.split()) >= 4
     if verb == "having":
         return bool(re.match(r"^an? (?:\w+ ){0,3}(?:show|party|baby|wedding|reunion|exhibition|concert|ceremony|festival|barbecue|cookout)\b", beyond, re.I))
+    if verb == "expecting":
+        return bool(re.match(r"^(?:a (?:baby|child|boy|girl|second|third)|twins|our|my)\b", beyond))
     if verb in {"enjoying", "loving"}:
         return not marks.SELF_OBJECT.match(beyond) and len(beyond.split()) >= 2
     if verb == "putting":

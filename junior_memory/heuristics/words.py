@@ -101,7 +101,7 @@ NEW_ONLY_VERBS = _words("tried fixed saw looked watched read found received")
 OPERATIONS = _words(
     "deploy deploys deployed deployment deployments deploying staging production prod branch branches repo"
     " repos repository repositories monorepo ci cd pipeline pipelines sprint sprints standup standups"
-    " stand-up retro retros ticket tickets jira github gitlab bitbucket customers clients on-call oncall"
+    " stand-up retro retros ticket tickets jira github gitlab bitbucket linear slack notion confluence figma bugs customers clients on-call oncall"
     " incident incidents postmortem postmortems database databases db postgres postgresql mysql redis kafka"
     " kubernetes k8s cluster clusters api apis endpoint endpoints migration migrations backup backups"
     " runbook runbooks wiki dashboard dashboards alerts alerting grafana sentry datadog prometheus payroll"
@@ -122,11 +122,16 @@ WORK_OBJECTS = _words(
     "deploy deployed deployment staging production prod branch repo repository ci pipeline ticket jira"
     " pr prs commit commits hotfix rollback migration backlog endpoint api logs log stacktrace exception"
     " exceptions error errors bug bugs spreadsheet csv pdf attachment inbox slides deck invoice query"
-    " server servers script scripts config dockerfile container cluster docker traceback timeout 404 500"
+    " server servers script scripts config dockerfile container cluster docker traceback timeout 404 500 typo typos command commands"
     " 503 502 changelog database db schema json yaml sql regex unittest tests standup sprint"
     " builds lint linter login"
 )
 """Things at hand in the work: an event or an activity about them passes with the task."""
+
+OWN_WORK_NOUNS = _words(
+    "test function script query report issue draft patch typo slide slides essay assignment homework exercise spreadsheet"
+)
+"""Names of things at hand, whoever's they are."""
 
 WORK_NOUNS = _words(
     "build test function issue issues report draft table patch crash dashboard document code page project"
