@@ -231,7 +231,9 @@ class Command(BaseCommand):
             )
             for command in (web, [python, manage, "worker"])
         ]
-        signal.signal(signal.SIGTERM, _interrupt)
+        # Set by name: a shell that starts this in the background hands down an ignored Ctrl-C.
+        for one in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(one, _interrupt)
         try:
             self._announce(state, port, children)
             while all(child.poll() is None for child in children):
