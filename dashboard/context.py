@@ -15,7 +15,7 @@ from junior_memory import clock
 from junior_memory.access import person
 from junior_memory.conf import conf
 from junior_memory.counting import count_parts
-from junior_memory.lexical.leg import parts_of
+from junior_memory.parts import parts_of
 from junior_memory.models import Memory, User
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ class Shell:
     def here(self) -> str:
         """The name of the page, to mark it in the navigation."""
         match = self._request.resolver_match
-        name = match.url_name if match else ""
-        return "memories" if (name or "").startswith(("memory", "erase")) else name or ""
+        name = (match.url_name if match else "") or ""
+        return "memories" if name.startswith("memory_") else name.partition("_")[0]
 
     def _links(self, *, staff: bool) -> Iterator[Link]:
         for name, title, for_staff in self.pages:

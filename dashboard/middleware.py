@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
 from dashboard.views import errors
-from junior_memory.errors import JuniorMemoryError, Kind
+from junior_memory.errors import JuniorMemoryError, Kind, RateLimited
 
 logger = logging.getLogger(__name__)
 
@@ -35,5 +35,8 @@ class FailureMiddleware(MiddlewareMixin):
             case Kind.CONFLICT:
                 return errors.refused(request, exception.message, status=409)
             case Kind.LIMITED:
-                return errors.refused(request, exception.message, status=429)
+                response = errors.refused(request, exception.message, status=429)
+                if isinstance(exception, RateLimited):
+                    response["Retry-After"] = str(exception.retry_after_seconds)
+                return response
         return errors.refused(request, exception.message, status=422)

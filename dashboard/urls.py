@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 from django.views.generic import RedirectView
 
-from dashboard import urls_admin
+from dashboard import urls_admin, urls_settings
 from dashboard.http import by_method
 from dashboard.views import conversations, memories, memory, recall, sign_in
 
@@ -52,5 +52,6 @@ urlpatterns = [
         conversations.show_conversation,
         name="conversation",
     ),
+    *urls_settings.urlpatterns,
     *urls_admin.urlpatterns,
 ]

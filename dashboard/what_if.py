@@ -18,6 +18,7 @@ from junior_memory.recall import (
     Silence,
     explain_recall,
 )
+from junior_memory.search import CHARACTERS, LEXICAL
 
 CONVERSATION = "what-if"
 """Stands for the conversation; nothing is stored under it."""
@@ -34,6 +35,11 @@ GATES = {
     Gate.OVER_LIMIT: "comes after the number of memories that are given",
     Gate.ABOUT_SOMEBODY_ELSE: "is about somebody else",
     Gate.PRIVATE_HERE: "is private, and you keep that out of conversations like this one",
+}
+LISTS = {
+    LEXICAL: "by words",
+    f"private {LEXICAL}": "of your own by words",
+    CHARACTERS: "by characters",
 }
 SILENCES = {
     Silence.BLANK: "There is no message to recall for.",
@@ -120,8 +126,8 @@ def _judged(viewer: Viewer, candidates: Sequence[Candidate]) -> list[Judged]:
 
 
 def _found(candidate: Candidate) -> str:
-    """Say what found it and at which place."""
+    """Say what found it and at which place of each list."""
     words = ", ".join(f"“{word}”" for word in candidate.hit.match.words[:6])
-    ranks = [f"no. {rank} by {name}" for name, rank in candidate.hit.ranks.items()]
-    places = "; ".join(ranks)
-    return f"{words}: {places}" if words and places else words or places
+    ranks = candidate.hit.ranks.items()
+    places = ", ".join(f"no. {rank} {LISTS.get(name, name)}" for name, rank in ranks)
+    return f"{words} ({places})" if words and places else words or places

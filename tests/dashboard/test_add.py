@@ -100,9 +100,7 @@ def test_what_cannot_be_kept_is_said_in_the_form(
     assert not Memory.objects.filter(owner=cast.alice).exists()
 
 
-def test_a_full_quota_is_said_in_the_form(
-    cast: Cast, alice_client: Client, settings: Any
-) -> None:
+def test_a_full_quota_is_said_in_the_form(cast: Cast, alice_client: Client, settings: Any) -> None:
     settings.JUNIOR_MEMORY = settings.JUNIOR_MEMORY | {"active_quota": 1}
     make_memory(content="Prefers tea.", owner=cast.alice)
     response = alice_client.post("/memories/new", form())

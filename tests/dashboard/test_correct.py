@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from junior_memory.memories import correct_memory
 from junior_memory.access import person
+from junior_memory.memories import correct_memory
 from junior_memory.models import Memory
 from tests.cast import Cast
 from tests.dashboard.conftest import HTMX, text
@@ -16,7 +16,9 @@ from tests.factories import BY_TEST, make_memory
 
 def successor_of(memory: Memory) -> Memory:
     """Return the memory that replaced this one."""
-    return Memory.objects.get(pk=Memory.objects.values_list("superseded_by").get(pk=memory.pk)[0])
+    memory.refresh_from_db(fields=["superseded_by"])
+    assert memory.superseded_by is not None
+    return memory.superseded_by
 
 
 def test_correct_form_is_a_page_and_a_row(cast: Cast, alice_client: Client) -> None:
@@ -30,9 +32,7 @@ def test_correct_form_is_a_page_and_a_row(cast: Cast, alice_client: Client) -> N
         assert 'name="version" value="1"' in body
 
 
-def test_correct_without_scripts_leads_to_the_new_memory(
-    cast: Cast, alice_client: Client
-) -> None:
+def test_correct_without_scripts_leads_to_the_new_memory(cast: Cast, alice_client: Client) -> None:
     memory = make_memory(content="Drinks oolong.", owner=cast.alice)
     body = {"content": "Drinks sencha.", "version": 1}
     response = alice_client.post(f"/memories/{memory.pk}/correct", body)
@@ -62,9 +62,7 @@ def test_text_typed_stays_in_a_form_that_is_refused(cast: Cast, alice_client: Cl
     ):
         body = {"content": content, "version": 1}
         for headers in ({}, HTMX):
-            response = alice_client.post(
-                f"/memories/{memory.pk}/correct", body, headers=headers
-            )
+            response = alice_client.post(f"/memories/{memory.pk}/correct", body, headers=headers)
             assert response.status_code == 422
             assert said in text(response)
     memory.refresh_from_db()
@@ -85,9 +83,7 @@ def test_a_memory_that_changed_meanwhile_is_a_conflict_in_place(
 
 
 @pytest.mark.parametrize("version", ["", "x", "0", "99", "-1"])
-def test_a_wrong_version_changes_nothing(
-    cast: Cast, alice_client: Client, version: str
-) -> None:
+def test_a_wrong_version_changes_nothing(cast: Cast, alice_client: Client, version: str) -> None:
     memory = make_memory(content="Drinks oolong.", owner=cast.alice)
     body = {"content": "Drinks sencha.", "version": version}
     response = alice_client.post(f"/memories/{memory.pk}/correct", body)
@@ -98,9 +94,7 @@ def test_a_wrong_version_changes_nothing(
 def test_the_same_correction_twice_makes_one_memory(cast: Cast, alice_client: Client) -> None:
     memory = make_memory(content="Drinks oolong.", owner=cast.alice)
     body = {"content": "Drinks sencha.", "version": 1}
-    first, second = (
-        alice_client.post(f"/memories/{memory.pk}/correct", body) for _ in range(2)
-    )
+    first, second = (alice_client.post(f"/memories/{memory.pk}/correct", body) for _ in range(2))
     assert first["Location"] == second["Location"]
     assert Memory.objects.filter(content="Drinks sencha.").count() == 1
 

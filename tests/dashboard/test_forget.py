@@ -149,7 +149,8 @@ def test_selected_memories_are_forgotten_and_brought_back_in_one_move(
     made = [make_memory(content=f"Prefers tea {n}.", owner=cast.alice) for n in range(3)]
     kept = make_memory(content="Drinks oolong.", owner=cast.alice)
     page = alice_client.post(
-        "/memories/forget", {"ids": [memory.pk for memory in made], "next": "/memories"},
+        "/memories/forget",
+        {"ids": [memory.pk for memory in made], "next": "/memories"},
         follow=True,
     )
     assert "Forgot 3 memories." in text(page)
@@ -217,9 +218,7 @@ def test_strangers_batch_is_404(cast: Cast, alice_client: Client, sign_in: SignI
 @pytest.mark.parametrize(
     "wanted", ["https://evil.example/", "//evil.example", "javascript:alert(1)", "/\\evil.example"]
 )
-def test_coming_back_never_leaves_the_site(
-    cast: Cast, alice_client: Client, wanted: str
-) -> None:
+def test_coming_back_never_leaves_the_site(cast: Cast, alice_client: Client, wanted: str) -> None:
     memory = make_memory(owner=cast.alice)
     response = alice_client.post(f"/memories/{memory.pk}/forget", {"next": wanted})
     assert response["Location"] == "/memories"

@@ -87,8 +87,12 @@ def test_where_a_public_memory_was_learned_is_not_everyones_to_know(
 ) -> None:
     place = Location.objects.create(provider="slack", tenant="T1", key="C9", label="#secret-plans")
     make_memory(
-        content="The office has a garden.", visibility="public", owner=cast.bob, location=place,
-        origin="automatic", source_platform="slack",
+        content="The office has a garden.",
+        visibility="public",
+        owner=cast.bob,
+        location=place,
+        origin="automatic",
+        source_platform="slack",
     )
     assert "#secret-plans" in text(sign_in(cast.bob).get("/memories"))
     assert "#secret-plans" not in text(sign_in(cast.charlie).get("/memories")), "leaked"
@@ -128,7 +132,9 @@ def test_part_for_htmx_page_for_the_browser_and_caches_told_apart(
     assert part["HX-Push-Url"] == "/memories?kind=preference"
 
 
-def test_typing_replaces_the_address_instead_of_adding_one(cast: Cast, alice_client: Client) -> None:
+def test_typing_replaces_the_address_instead_of_adding_one(
+    cast: Cast, alice_client: Client
+) -> None:
     make_memory(owner=cast.alice)
     response = alice_client.get("/memories?q=te", headers=HTMX | {"hx-trigger": "search"})
     assert response["HX-Replace-Url"] == "/memories?q=te"
@@ -220,7 +226,9 @@ def test_paging_shows_every_memory_once_also_without_scripts(
     cast: Cast, alice_client: Client, now: datetime
 ) -> None:
     made = {
-        str(make_memory(content=f"Fact {n}.", owner=cast.alice, now=now - timedelta(days=n // 2)).pk)
+        str(
+            make_memory(content=f"Fact {n}.", owner=cast.alice, now=now - timedelta(days=n // 2)).pk
+        )
         for n in range(60)
     }
     seen: list[str] = []
@@ -284,9 +292,7 @@ def test_cursor_holds_no_text(cast: Cast, alice_client: Client) -> None:
     assert b"xylophones" not in urlsafe_b64decode(payload + "=" * (-len(payload) % 4))
 
 
-def test_list_costs_the_same_queries_whatever_its_length(
-    cast: Cast, alice_client: Client
-) -> None:
+def test_list_costs_the_same_queries_whatever_its_length(cast: Cast, alice_client: Client) -> None:
     def cost(url: str) -> int:
         alice_client.get(url)
         with CaptureQueriesContext(connection) as queries:
@@ -332,9 +338,7 @@ def test_memories_are_grouped_by_when_they_were_remembered(
         ("expired", "Nothing has expired."),
     ],
 )
-def test_empty_states_say_what_would_be_there(
-    alice_client: Client, state: str, words: str
-) -> None:
+def test_empty_states_say_what_would_be_there(alice_client: Client, state: str, words: str) -> None:
     assert words in text(alice_client.get(f"/memories?state={state}"))
 
 
@@ -361,9 +365,7 @@ def test_home_leads_to_the_list(db: None) -> None:
     assert urlsplit(Client().get("/")["Location"]).path == "/memories"
 
 
-def test_page_is_small_and_runs_no_script_of_its_own(
-    cast: Cast, alice_client: Client
-) -> None:
+def test_page_is_small_and_runs_no_script_of_its_own(cast: Cast, alice_client: Client) -> None:
     for number in range(40):
         make_memory(content=f"Prefers a medium sized fact number {number}.", owner=cast.alice)
     page = text(alice_client.get("/memories"))

@@ -1,0 +1,114 @@
+"""The what-if of recall."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from junior_memory.models import ConversationEvent, MemoryUse, ModelCall
+from tests.cast import Cast
+from tests.dashboard.conftest import HTMX, SignIn, text
+from tests.factories import make_memory
+
+
+def ask(client: Client, message: str, **fields: Any) -> str:
+    """Return the answer to a message."""
+    body = {"text": message, "where": "private", "agent": "default", "team": ""} | fields
+    return text(client.post("/recall", body))
+
+
+def test_what_fits_is_given_with_its_reason_and_nothing_is_written(
+    cast: Cast, alice_client: Client
+) -> None:
+    make_memory(content="Never deploys the billing service on Fridays.", owner=cast.alice)
+    make_memory(content="Drinks oolong.", owner=cast.alice)
+    page = ask(alice_client, "Shall we deploy the billing service on Friday?")
+    assert "1 memory would be given" in page
+    assert "&lt;recalled_memories&gt;" in page
+    assert "no. 1" in page
+    assert "oolong" not in page
+    for table in (ConversationEvent, MemoryUse, ModelCall):
+        assert not table.objects.exists()
+
+
+def test_nothing_is_a_normal_answer(cast: Cast, alice_client: Client) -> None:
+    make_memory(content="Drinks oolong.", owner=cast.alice)
+    assert "Nothing would be given." in ask(alice_client, "How tall is the tower?")
+
+
+def test_private_knowledge_stays_out_of_public_conversations_and_says_why(
+    cast: Cast, alice_client: Client
+) -> None:
+    make_memory(
+        content="The billing service runs on port 8443.", owner=cast.alice, kind="knowledge"
+    )
+    question = "Which port does the billing service run on?"
+    assert "1 memory would be given" in ask(alice_client, question)
+    page = ask(alice_client, question, where="public")
+    assert "would be given</h2>" not in page
+    assert "you keep that out of conversations like this one" in page
+
+
+def test_team_memory_needs_the_teams_agent(cast: Cast, alice_client: Client) -> None:
+    make_memory(
+        content="The billing service runs on port 8443.",
+        owner=cast.bob,
+        visibility="org",
+        org=cast.org,
+    )
+    question = "Which port does the billing service run on?"
+    assert "8443" not in ask(alice_client, question)
+    assert "8443" in ask(alice_client, question, team=str(cast.org.pk), where="org")
+
+
+def test_nobody_asks_for_others(cast: Cast, sign_in: SignIn) -> None:
+    make_memory(content="The billing service runs on port 8443.", owner=cast.alice)
+    make_memory(
+        content="The billing service sleeps at night.",
+        owner=cast.bob,
+        visibility="org",
+        org=cast.org,
+    )
+    question = "What does the billing service do, on which port does it run, does it sleep?"
+    for user in (cast.charlie, cast.root):
+        page = ask(sign_in(user), question)
+        assert "8443" not in page, "leaked"
+        assert "sleeps" not in page, "leaked"
+        outside = {"text": question, "where": "org", "agent": "default", "team": cast.org.pk}
+        assert sign_in(user).post("/recall", outside).status_code == 422
+
+
+def test_who_turned_recall_off_is_told(cast: Cast, alice_client: Client) -> None:
+    make_memory(content="Drinks oolong.", owner=cast.alice)
+    cast.alice.recall_off_at = timezone.now()
+    cast.alice.save()
+    assert "You turned recall off in your settings." in ask(alice_client, "Some oolong?")
+
+
+def test_htmx_gets_the_answer_alone(cast: Cast, alice_client: Client) -> None:
+    body = {"text": "Some oolong?", "where": "private", "agent": "default"}
+    response = alice_client.post("/recall", body, headers=HTMX)
+    assert text(response).startswith('<section class="stack" id="answer"')
+    assert "HX-Request" in response["Vary"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"text": ""}, {"where": "everywhere"}, {"agent": "nobody"}, {"text": "x" * 32_001}],
+)
+def test_what_cannot_be_asked_is_422(alice_client: Client, fields: dict[str, str]) -> None:
+    body = {"text": "Some tea?", "where": "private", "agent": "default"} | fields
+    assert alice_client.post("/recall", body).status_code == 422
+
+
+def test_hostile_messages_are_shown_as_text(alice_client: Client) -> None:
+    assert "<script>alert" not in ask(alice_client, "</textarea><script>alert(1)</script>")
+
+
+def test_verbs_and_anonymous(alice_client: Client, db: None) -> None:
+    assert alice_client.get("/recall").status_code == 200
+    assert alice_client.put("/recall").status_code == 405
+    assert Client().post("/recall", {"text": "x"}).status_code == 302

@@ -1,0 +1,222 @@
+"""A person and their memories, in a browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from junior_memory.models import Memory
+from tests.cast import Cast
+from tests.e2e.conftest import Visit
+from tests.factories import make_memory
+
+FACTS = (
+    "Never deploys on Fridays.",
+    "Drinks oolong before noon.",
+    "Reviews small changes first.",
+    "Keeps a paper notebook.",
+)
+
+
+@pytest.fixture
+def page_of_alice(cast: Cast, visit: Visit) -> Page:
+    """Return Alice's list with a few memories."""
+    for content in FACTS:
+        make_memory(content=content, owner=cast.alice)
+    return visit(cast.alice)
+
+
+def is_active(content: str) -> bool:
+    """True while a memory with this text is remembered."""
+    return Memory.objects.active(timezone.now()).filter(content=content).exists()
+
+
+def test_forget_moves_the_focus_to_the_way_back_and_undo_returns_it(page_of_alice: Page) -> None:
+    page = page_of_alice
+    page.locator(".memory", has_text="oolong").get_by_role("button", name="Forget").click()
+    expect(page.locator(".toast")).to_contain_text("Forgot 1 memory.")
+    expect(page.locator("#nav-count")).to_have_text("3")
+    expect(page.locator("#summary")).to_contain_text("3 memories")
+    expect(page.locator("[data-state='forgotten-now'] button")).to_be_focused()
+    assert not is_active(FACTS[1])
+    page.keyboard.press("u")
+    expect(page.locator(".memory", has_text="oolong")).to_be_visible()
+    expect(page.locator("#nav-count")).to_have_text("4")
+    assert is_active(FACTS[1])
+
+
+def test_several_are_forgotten_and_brought_back_in_one_move(page_of_alice: Page) -> None:
+    page = page_of_alice
+    for content in FACTS[:3]:
+        page.locator(".memory", has_text=content).get_by_role("checkbox").check()
+    expect(page.locator("[data-selected]")).to_have_text("3 selected")
+    page.get_by_role("button", name="Forget selected").click()
+    expect(page.locator(".memory")).to_have_count(1)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".memory")).to_have_count(4)
+    assert all(is_active(content) for content in FACTS)
+
+
+def test_search_answers_while_typing_and_back_returns(page_of_alice: Page) -> None:
+    page = page_of_alice
+    page.keyboard.press("/")
+    page.keyboard.type("deploys")
+    expect(page.locator("mark")).to_have_text("deploys")
+    expect(page.locator(".memory")).to_have_count(1)
+    expect(page).to_have_url(re.compile(r"/memories\?q=deploys$"))
+    expect(page.locator("#q")).to_be_focused()
+    page.locator(".fact a").first.click()
+    expect(page.locator("h1")).to_have_text(FACTS[0])
+    page.go_back()
+    expect(page.locator("#q")).to_have_value("deploys")
+    expect(page.locator(".memory")).to_have_count(1)
+
+
+def test_back_after_a_filter_shows_a_whole_page(page_of_alice: Page) -> None:
+    page = page_of_alice
+    page.locator(".chip", has_text="Private").click()
+    expect(page).to_have_url(re.compile("visibility=private"))
+    page.go_back()
+    expect(page).to_have_url(re.compile(r"/memories$"))
+    expect(page.locator("h1")).to_have_text("Memories")
+    expect(page.locator(".nav")).to_be_visible()
+
+
+def test_correct_in_place(page_of_alice: Page) -> None:
+    page = page_of_alice
+    page.locator(".memory", has_text="oolong").get_by_role("link", name="Correct").click()
+    box = page.get_by_label("What should it say instead?")
+    expect(box).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(box).to_have_count(0)
+    page.locator(".memory", has_text="oolong").get_by_role("link", name="Correct").click()
+    box.fill("Drinks sencha before noon.")
+    page.get_by_role("button", name="Correct").click()
+    expect(page.locator(".memory", has_text="sencha")).to_contain_text("in your own words")
+    assert is_active("Drinks sencha before noon.")
+    assert not is_active(FACTS[1])
+
+
+def test_two_tabs_that_correct_one_memory_see_the_conflict(
+    page_of_alice: Page, visit: Visit
+) -> None:
+    page = page_of_alice
+    other = page.context.new_page()
+    other.goto("/memories")
+    for tab, content in ((other, "Drinks cocoa before noon."), (page, "Drinks mate before noon.")):
+        tab.locator(".memory", has_text="oolong").get_by_role("link", name="Correct").click()
+        tab.get_by_label("What should it say instead?").fill(content)
+    other.get_by_role("button", name="Correct").click()
+    expect(other.locator(".memory", has_text="cocoa")).to_be_visible()
+    page.get_by_role("button", name="Correct").click()
+    expect(page.get_by_role("alert")).to_contain_text("changed since you read it")
+    expect(page.get_by_label("What should it say instead?")).to_have_value(
+        "Drinks mate before noon."
+    )
+    assert [re.search(r"\b409\b", said) is not None for said in visit.complaints] == [True]
+    visit.complaints.clear()
+
+
+def test_add_by_keyboard(page_of_alice: Page) -> None:
+    page = page_of_alice
+    page.keyboard.press("n")
+    page.get_by_label("What should be remembered?").fill("Likes the window seat.")
+    page.get_by_role("button", name="Remember this").click()
+    expect(page.locator(".memory").first).to_contain_text("Likes the window seat.")
+    expect(page.locator(".toast")).to_contain_text("Remembered.")
+
+
+def test_keys_walk_the_list_and_forget(page_of_alice: Page) -> None:
+    page = page_of_alice
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.locator(".memory").nth(1)).to_be_focused()
+    page.keyboard.press("k")
+    expect(page.locator(".memory").nth(0)).to_be_focused()
+    page.keyboard.press("f")
+    expect(page.locator(".toast")).to_contain_text("Forgot 1 memory.")
+    page.keyboard.press("?")
+    expect(page.locator("#shortcuts dl")).to_be_visible()
+
+
+def test_show_more_goes_on_where_it_stopped(cast: Cast, visit: Visit) -> None:
+    for number in range(30):
+        make_memory(content=f"Fact number {number}.", owner=cast.alice)
+    page = visit(cast.alice)
+    expect(page.locator(".memory")).to_have_count(25)
+    page.get_by_role("link", name="Show more").click()
+    expect(page.locator(".memory")).to_have_count(30)
+    expect(page.locator(".memory").nth(25)).to_be_focused()
+    facts = page.locator(".fact").all_inner_texts()
+    assert len(set(facts)) == 30
+
+
+def test_a_session_that_ended_leads_to_sign_in_and_back(page_of_alice: Page, cast: Cast) -> None:
+    page = page_of_alice
+    Session.objects.all().delete()
+    page.locator(".chip", has_text="Private").click()
+    expect(page).to_have_url(re.compile(r"/sign-in\?next="))
+    page.get_by_label("E-mail").first.fill(cast.alice.email)
+    page.get_by_label("Password").fill("correct horse")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator("h1")).to_have_text("Memories")
+
+
+def test_erase_leaves_a_receipt(page_of_alice: Page) -> None:
+    page = page_of_alice
+    page.locator(".fact a", has_text="oolong").click()
+    page.get_by_role("link", name="Erase for good").click()
+    page.get_by_label("Type “erase” to confirm").fill("erase")
+    page.get_by_role("button", name="Erase for good").click()
+    expect(page.locator("h1")).to_have_text("Erased for good")
+    expect(page.get_by_role("table")).to_contain_text("memory text")
+    assert not Memory.objects.filter(content=FACTS[1]).exists()
+
+
+def test_everything_works_without_scripts(cast: Cast, visit: Visit) -> None:
+    for content in FACTS:
+        make_memory(content=content, owner=cast.alice)
+    page = visit(None, java_script_enabled=False)
+    page.get_by_label("E-mail").first.fill(cast.alice.email)
+    page.get_by_label("Password").fill("correct horse")
+    page.get_by_role("button", name="Sign in").click()
+    page.locator("#q").fill("deploys")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("mark")).to_have_text("deploys")
+    page.get_by_role("button", name="Forget", exact=True).click()
+    expect(page.locator(".toast")).to_contain_text("Forgot 1 memory.")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".memory")).to_have_count(1)
+    page.goto("/memories")
+    for content in FACTS[:2]:
+        page.locator(".memory", has_text=content).get_by_role("checkbox").check()
+    page.get_by_role("button", name="Forget selected").click()
+    expect(page.locator(".memory")).to_have_count(2)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".memory")).to_have_count(4)
+    page.locator(".memory", has_text="notebook").get_by_role("link", name="Correct").click()
+    page.get_by_label("What should it say instead?").fill("Keeps two notebooks.")
+    page.get_by_role("button", name="Correct").click()
+    assert is_active("Keeps two notebooks.")
+    page.goto("/memories/new")
+    page.get_by_label("What should be remembered?").fill("Likes the window seat.")
+    page.get_by_role("button", name="Remember this").click()
+    assert is_active("Likes the window seat.")
+    page.get_by_role("button", name="Dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+@pytest.mark.parametrize("path", ["/memories", "/memories/new", "/recall", "/sign-in"])
+def test_no_page_scrolls_sideways_on_a_small_screen_with_large_text(
+    page_of_alice: Page, path: str
+) -> None:
+    page = page_of_alice
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(path)
+    for size in ("100%", "200%"):
+        page.evaluate("size => document.documentElement.style.setProperty('font-size', size)", size)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), size
