@@ -7,6 +7,12 @@ import re
 from junior_memory.heuristics import marks, refusals, words
 from junior_memory.heuristics.statements import Family
 
+_NO_VERB = frozenset(
+    "a an the my our your this that these those some any all it me us him her them you more another one two every each and or"
+    " community local school church bed town".split()
+)
+
+
 
 def stem_ing(text: str) -> str:
     first, _, rest = text.partition(" ")
@@ -25,6 +31,8 @@ def aims_at_life(aim: str) -> bool:
     if len(parts) < 2:
         return False
     verb = parts[0].lower().strip(",")
+    if verb in _NO_VERB:
+        return False
     beyond = " ".join(parts[1:])
     if marks.is_task(aim) or marks.PRONOUN_OBJECT.match(beyond) or refusals.speaks_of_now(aim) or verb in words.TASK_OBJECT_VERBS:
         return False

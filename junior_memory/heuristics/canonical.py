@@ -56,8 +56,9 @@ _COORDINATED = frozenset(
     "use love hate prefer eat drink live work write read avoid enjoy play run drive teach study speak own"
     " listen watch keep make take go get have do start try find believe want hope plan feel collect help"
     " spend think support cook paint sing dance swim walk ride buy meet visit organize organise manage"
-    " dislike need know share volunteer bake deploy test review push tag merge ship wear commute follow".split()
+    " dislike need rely trust plan host hold know share volunteer bake deploy test review push tag merge ship wear commute follow".split()
 )
+_ONLY_VERBS = frozenset({"use", "hate", "prefer", "avoid", "eat", "enjoy", "dislike", "speak", "teach", "commute"})
 _INFINITIVE = re.compile(r"\b(?:to|can|will|would|could|should|must|may|let|make|makes|help|helps|not)\b", re.I)
 _AFTER_VERB = re.compile(
     r"^(?:a|an|the|my|our|their|to|in|at|on|with|for|as|from|it|them|that|about|all|some|every|no|only|most|up|out)$", re.I
@@ -69,13 +70,17 @@ _TAILS = (
     re.compile(r",? (?:so|and|but|though|which|because|as|since|if|when|and so)\b[^,]{0,160}\b(?:you|your|you're|you've|ya)\b.*$", re.I),
     re.compile(r",? (?:if (?:that helps|it matters|possible|needed)|you know|I (?:think|guess|suppose|believe|mean)|"
                r"to be honest|tbh|imo|imho|lol|haha+|btw|by the way|for sure|too|as well|of course|after all|"
-               r"actually|anyway|though|in fact|hands down|I must say|I have to say|(?:so )?check (?:it|them|this|that) out|take a look|have a look|look at (?:this|that|it)|see|as usual|at all times please|please|thanks|thank you)$", re.I),
+               r"actually|anyway|though|in fact|hands down|I must say|I have to say|(?:so )?check (?:it|them|this|that) out|take a look|have a look|look at (?:this|that|it)|see|as usual|like (?:that|this)|for (?:example|instance)|at all times please|please|thanks|thank you)$", re.I),
     re.compile(r"(?<=\w{3}),? (?:and|but|so) (?:it|they|he|she|that|this|there)(?:'s|'re|'ve|'d)? \w+.{0,160}$", re.I),
+    re.compile(r", (?:it|that|this|they)(?:'s|'re| is| are| was| were| has| have|'ve) .{0,80}$", re.I),
+    re.compile(r", which (?:is|isn't|was|wasn't|has|hasn't|have|haven't) .{0,80}$", re.I),
+    re.compile(r",? and (?:something|everything|everyone|nothing|the (?:view|views|weather|food|vibe|vibes|atmosphere)) .{0,80}$", re.I),
     re.compile(r",? (?:and|but|which|so) (?:it|that|this|they|he|she|everything|everyone)?(?:'s| is| was| were|'ve| has been|'s been| have been| went| felt)"
                r" (?:\w+ ){0,4}(?:amazing|awesome|great|cool|fun|nice|good|fantastic|wonderful|incredible|powerful|perfect"
                r"|lovely|super|rewarding|inspiring|exciting|crazy|wild|tough|hard|special|beautiful|delicious|epic|unreal"
                r"|blast|ride|experience|happy|worth it|a lot of fun)\b.{0,60}$", re.I),
 )
+_SUBORDINATE_HEAD = re.compile(r"^(?:when|whenever|if|even (?:though|when|if)|although|though|while|because|since|as|after|before|with|for)\b[^,]*$", re.I)
 _CUTS = re.compile(r", (?:which|so|but|and|because|as|since|though|although|where|while|especially|it|they|that)\b| because | so that | and (?=it|they|that|this|the)\b| although | though |, ")
 
 
@@ -150,7 +155,8 @@ def _inflect_coordinated(words: list[str]) -> list[str]:
         after = words[place + 1] if place + 1 < len(words) else ""
         bare = word.lower().strip(",")
         joins = before in {"and", "but", "or", "then"} and bare in _COORDINATED
-        if joins and after and _AFTER_VERB.match(after.strip(",")) and not _INFINITIVE.search(" ".join(words[:place])):
+        plain = bare in _ONLY_VERBS or bool(_AFTER_VERB.match(after.strip(",")))
+        if joins and after and plain and not _INFINITIVE.search(" ".join(words[:place])):
             done.append(third_person(word))
         else:
             done.append(word)
@@ -163,7 +169,7 @@ def trim_tail(text: str) -> str:
         before = text
         for pattern in _TAILS:
             shorter = pattern.sub("", text).rstrip(" ,-:")
-            if len(shorter.split()) >= 3:
+            if len(shorter.split()) >= 3 and not _SUBORDINATE_HEAD.match(shorter):
                 text = shorter
         if text == before:
             break

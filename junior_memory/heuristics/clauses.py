@@ -69,7 +69,7 @@ _JOINT = re.compile(
 _COMPANION = re.compile(r"^(?:(?:my|our) [\w'-]+(?: [\w'-]+)?|[A-Z][a-z]+(?: and my \w+)?)$")
 _SUBORDINATORS = re.compile(r"\b(?:when|whenever|while|because|if|that|since|after|before|until|where|which|who|as|than|unless|what|how)$", re.IGNORECASE)
 _ELLIPTIC = (
-    (re.compile(r"^(?:gonna|going to) (?!be\b)|^(?:planning (?:to|on)|hoping to|thinking (?:of|about)|looking forward to|trying to|working on|learning (?!is\b|to \w+ (?:is|can)\b))\b", re.I), "I'm "),
+    (re.compile(r"^gonna (?!be\b)|^going to (?!be\b)(?!.* (?:is|was|are|has|have|helps|helped|made|makes|gives|gave|can|sounds)\b)|^(?:planning (?:to|on)|hoping to|thinking (?:of|about)|looking forward to|trying to|working on|learning (?!.*\b(?:is|was|are|has|have|helps|made|makes|gives|gave|can|sounds|takes)\b))", re.I), "I'm "),
     (re.compile(r"^just (?:learning|working on|practi[cs]ing|studying|reading|training|writing|finishing|starting) \w+", re.I), "I'm "),
     (re.compile(r"^(?:been \w+ing|always been|always wanted|never been)\b", re.I), "I've "),
     (re.compile(r"^(?:just |recently |finally |also |even )?(?:started|joined|went|got (?:a|an|my|to|back|into|some)|bought|finished|took|adopted|signed up|visited|decided|began|spent|grew up|used to)\b(?! (?:by|me)\b)", re.I), "I "),

@@ -83,8 +83,8 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], str]], ...]
         (r"\bnext year\b", lambda _m, d: f"in {d.year + 1}"),
         (r"\bthis year\b", lambda _m, d: f"in {d.year}"),
         (
-            r"\b(?P<count>a couple of|a few|several) (?P<unit>days|weeks|months|years) ago\b",
-            lambda m, d: f"{m['count']} {m['unit']} before {_day(d)}",
+            r"\b(?P<count>a couple of|a few|few|several) (?P<unit>days|weeks|months|years) ago\b",
+            lambda m, d: f"{'a few' if m['count'].lower() == 'few' else m['count']} {m['unit']} before {_day(d)}",
         ),
     )
 )

@@ -249,6 +249,8 @@ def _lexical(verb: str, tail: str, *, marked: bool, whole: str) -> Family | None
             return Family.EVENT
         if verb == "tried" and re.match(r"^\w+ing (?!it\b|this (?!week|year|summer)|that\b|to\b)", tail) and tail.split()[0].lower() not in marks.AT_HAND:
             return Family.EVENT
+        if verb == "got" and re.match(r"^the (?:idea|chance|impression|feeling|point|message)\b", tail):
+            return None
         if not tail or dangling or verb in words.WORK_STEP_VERBS:
             return None
         if (verb in words.NEW_ONLY_VERBS and not re.match(r"^(?:out |a |an |some |my |our |this new |new |up |how |[A-Z])", tail)) or len(tail.split()) < 2:
@@ -288,6 +290,8 @@ def _lexical(verb: str, tail: str, *, marked: bool, whole: str) -> Family | None
         if verb in {"run", "play", "make", "drive", "use", "lead", "manage", "train", "stream", "major", "maintain", "support", "hold"} and marks.is_task(tail) and not marked and verb not in {"use", "manage", "lead", "maintain"}:
             return None
         return Family.BEING if not marked else Family.HABIT
+    if verb == "go" and not re.match(r"^(?:to|for|on|\w+ing|out|by|without|through|back|home|there)\b", tail, re.I):
+        return None
     if marked and verb in words.HABIT_VERBS and tail and not dangling and verb not in {"feel", "look", "want", "need"} and (verb != "think" or re.match(r"^(?:about|of) (?:my|the|how) \w+ \w+", tail)):
         return Family.HABIT
     return None

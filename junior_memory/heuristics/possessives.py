@@ -40,6 +40,8 @@ def read_possessive(text: str, *, adverbial: str, said: str) -> Reading | None:
         return None
     if nouns & words.KIN and _MIND_OF_OTHERS.search(f"{verb} {rest}"):
         return None
+    if nouns & {"aim", "goal", "idea", "intention"} and verb.lower() in {"was", "were"} or re.match(r"^like (?:that|this)\b", rest, re.I):
+        return None
     if re.match(r"^(?:so |really |very |pretty |always |just )*(?:awesome|great|amazing|cool|good|fine|nice|lovely|wonderful|the best|fantastic|incredible|everything|doing|with|here|back|ok|okay|happy|proud|excited|killing)\b", rest, re.I):
         return None
     if rest.lower().startswith(("going", "doing", "getting", "not ", "so ", "really ", "being", "killing", "hurting")) and not nouns & {"goal", "dream"}:

@@ -11,9 +11,9 @@ import math
 import re
 from collections.abc import Mapping
 
-from junior_memory.heuristics import refusals, words
 from junior_memory.heuristics.sentences import Sentence
 from junior_memory.heuristics.statements import Family, Reading
+from junior_memory.heuristics.wording import content_words
 
 _FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|we're|we've|we'll|our|us)\b", re.IGNORECASE)
 _SECOND = re.compile(r"\b(?:you|your|you're|you've|yours|y'all)\b", re.IGNORECASE)
@@ -35,42 +35,36 @@ _DEICTIC = re.compile(r"\b(?:this|that|these|those|it|them|there|here)\b", re.IG
 _DATED = re.compile(r"\b(?:yesterday|last|ago|next|(?:19|20)\d\d|january|february|march|april|may|june|july|august|september|october|november|december)\b", re.IGNORECASE)
 
 _WEIGHTS: Mapping[str, float] = {
-    "base": -3.8,
+    "base": -3.5,
     "answers": 0.7,
-    "asks": -0.3,
-    "content": 0.6,
-    "dated": 0.1,
+    "asks": -0.2,
+    "content": 0.4,
     "deictic": -0.2,
-    "events": 0.6,
-    "family aside": 0.2,
-    "family attribute": -0.3,
+    "events": 0.7,
+    "family aside": 0.1,
+    "family attribute": -0.4,
     "family being": 0.1,
     "family event": 0.1,
-    "family feeling": -0.6,
+    "family feeling": -0.7,
     "family goal": 0.2,
     "family habit": 0.3,
     "family influence": -0.3,
-    "family ongoing": 0.8,
-    "family opinion": -0.2,
-    "family preference": -0.3,
+    "family ongoing": 0.9,
+    "family opinion": -0.1,
+    "family possession": -0.1,
+    "family preference": -0.2,
     "family procedure": 0.2,
     "family team": 0.1,
-    "family told": -0.4,
-    "first": 0.1,
+    "family told": -0.5,
     "lasting": 0.5,
-    "length": 1.0,
+    "length": 0.9,
     "opens": 1.0,
     "second": -0.1,
     "time": 0.5,
-    "told": 0.4,
-    "told_long": 0.3,
+    "told": 0.3,
+    "told_long": 0.5,
 }
 _STRONG: Mapping[Family, float] = {Family.DIRECTIVE: 4.0, Family.PROCEDURE: 4.0, Family.TEAM: 4.0}
-
-
-def content_words(text: str) -> int:
-    """How many different words of `text` carry a meaning of their own."""
-    return len({word for word in refusals.words_of(text) if word not in words.EMPTY_WORDS and len(word) > 2})
 
 
 def message_features(text: str, *, sentences: tuple[Sentence, ...], answers: bool, opens: bool) -> dict[str, float]:

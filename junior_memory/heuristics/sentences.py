@@ -171,6 +171,9 @@ def _is_dash(block: str, position: int) -> bool:
         return True
     if char == "-" and after == "-":
         return before != "" and (before.isspace() or block[position + 2 : position + 3].isspace())
+    following = block[position + 2 : position + 5].lower()
+    if char == "-" and before.isalpha() and after.isspace() and following not in {"and", "or ", "to "}:
+        return True
     return before.isspace() and after.isspace()
 
 

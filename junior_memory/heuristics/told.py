@@ -69,6 +69,8 @@ def _may_tell(tokens: list[str], *, whole: str) -> bool:
     if marks.PRONOUN_OBJECT.match(tail) or marks.SELF_OBJECT.match(tail):
         return False
     if verb == "have":
+        if re.search(r"\b(?:it|them|him|her|this|that)\b", " ".join(tokens[1:5])):
+            return False
         return tokens[1].lower() not in {"to", "got", "no", "not", "heard", "seen", "been"} or len(tokens) >= 6
     if _OPENS_OPEN.search(" ".join(tokens[1:4])):
         return False

@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
-from junior_memory.heuristics import canonical
+import re
+
+from junior_memory.heuristics import canonical, refusals, words
 from junior_memory.heuristics.statements import Family, Reading
+
+_OPEN = re.compile(r"\b(?:it|that|this|there|here|so|ones?|each other|one another|someone|somebody)\.$|\b(?:with|of|about|for|to|on|at|from|in|by|like) (?:it|this|that)\b(?! \w)|\ba bit of a\b", re.IGNORECASE)
+_THIRD_PARTY = re.compile(r"\b(?:he|she|him|his|her|hers|he's|she's)\b", re.IGNORECASE)
+_VERY = re.compile(r"\b(is|are|was|were) (?:so|super|really|very|such) (?=\w+\.$)")
+_WEIGHED = frozenset({Family.EVENT, Family.ONGOING, Family.TOLD, Family.FEELING, Family.INFLUENCE, Family.ASIDE})
+_MIN_CONTENT_WORDS = 2
+_OPEN_WORDS = 8
+
+
+def content_words(text: str) -> int:
+    """How many different words of `text` carry a meaning of their own."""
+    return len({word for word in refusals.words_of(text) if word not in words.EMPTY_WORDS and len(word) > 2})
 
 
 def reading_of(family: Family, predicate: str, *, adverbial: str, said: str) -> Reading | None:
+    """`predicate` with its fronted adverbial behind it, as canonical text; None when it cannot stand alone.
+
+    It cannot when a first or second person is left, when it is too long, when it ends on a word that points outside
+    of it, or when, telling of a feeling or an event, it says next to nothing or is about somebody named "he" or "she".
+    """
     if adverbial:
         first = adverbial[0]
-        lowered = first.lower() if not adverbial.startswith(("I ", "I'")) and not adverbial[:2].isupper() else first
-        predicate = f"{predicate} {lowered}{adverbial[1:]}"
+        keeps = adverbial.startswith(("I ", "I'")) or adverbial[:2].isupper()
+        predicate = f"{predicate} {first if keeps else first.lower()}{adverbial[1:]}"
     content = canonical.finish(canonical.to_third_person(predicate))
+    content = _VERY.sub(r"\1 ", content)
     if not content or len(content) > canonical.MAX_CONTENT or canonical.has_person(content):
         return None
+    if _OPEN.search(content) and len(content.split()) <= _OPEN_WORDS:
+        return None
+    if family in _WEIGHED:
+        if content_words(content) < _MIN_CONTENT_WORDS and family is not Family.ASIDE:
+            return None
+        if family not in {Family.EVENT, Family.ONGOING} and _THIRD_PARTY.search(content):
+            return None
     return Reading(family=family, content=content, said=said)
 
 
