@@ -12,7 +12,7 @@ from django.core.signals import got_request_exception
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, include, path, re_path
-from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
@@ -48,6 +48,7 @@ api = NinjaAPI(
     parser=BodyParser(),
     docs=LocalSwagger(),
     docs_url="/docs",
+    docs_decorator=require_GET,
 )
 for module in (
     memories,
@@ -123,7 +124,6 @@ def on_bug(request: HttpRequest, error: Exception) -> HttpResponse:
     return answer_failure(500, "internal", "Something went wrong here; nothing of yours was shown.")
 
 
-@csrf_exempt
 @guarded
 def nowhere(_request: HttpRequest) -> HttpResponse:
     """Answer any other address under /api/."""

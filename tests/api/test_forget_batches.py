@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from junior_memory import people
 from junior_memory.models import Memory
 from tests.api.conftest import Caller, assert_fails, json_of
 from tests.api.test_memory_detail import ABSENT
 from tests.cast import Cast
-from tests.factories import AgentFactory, make_memory
+from tests.factories import make_memory
 
 
 def test_a_selection_is_forgotten_id_by_id_and_undone_as_one(
@@ -36,7 +37,7 @@ def test_a_selection_is_forgotten_id_by_id_and_undone_as_one(
 
 def test_an_empty_selection_never_means_all(alice: Caller, cast: Cast) -> None:
     make_memory(owner=cast.alice)
-    for body in (
+    bodies: list[dict[str, object]] = [
         {"ids": []},
         {},
         {"ids": None},
@@ -46,7 +47,8 @@ def test_an_empty_selection_never_means_all(alice: Caller, cast: Cast) -> None:
         {"ids": [ABSENT] * 201},
         {"ids": "all"},
         {"ids": [ABSENT], "all": True},
-    ):
+    ]
+    for body in bodies:
         assert_fails(alice.post("memories/forget", body), 422)
     assert not Memory.objects.filter(archived_at__isnull=False).exists()
 
@@ -79,7 +81,7 @@ def test_forget_all_takes_what_is_owned_and_comes_back(
 
 
 def test_forget_all_of_one_agent_leaves_the_others(alice: Caller, cast: Cast) -> None:
-    scribe = AgentFactory(name="scribe")
+    scribe = people.agent_named("scribe", made_by_token=True)[0]
     make_memory(owner=cast.alice, content="Mine.")
     make_memory(owner=cast.alice, content="Scribe's.", agent=scribe)
     body = {"confirm": "forget everything", "agent": "scribe"}

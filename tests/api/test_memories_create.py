@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from junior_memory import people
 from junior_memory.models import Memory
 from tests.api.conftest import Caller, assert_fails, json_of
 from tests.cast import Cast
-from tests.factories import AgentFactory, make_memory
+from tests.factories import make_memory
 
 
 def test_post_remembers_what_was_typed_as_private_and_explicit(alice: Caller) -> None:
@@ -35,7 +36,7 @@ def test_the_same_text_and_the_same_key_answer_the_first(alice: Caller) -> None:
 
 
 def test_two_people_and_two_agents_keep_their_own(alice: Caller, bob: Caller) -> None:
-    AgentFactory(name="scribe")
+    people.agent_named("scribe", made_by_token=True)[0]
     body = {"content": "Prefers tea.", "idempotencyKey": "k1"}
     ids = {
         json_of(alice.post("memories", body), 201)["id"],

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from django.db import OperationalError
 
-from api import recall as api_recall
+from junior_memory import people
 from junior_memory.models import AuditEntry, ConversationEvent, Identity, Memory, MemoryUse
 from tests.api.bodies import ALICE, BOB, UNKNOWN, question, source
 from tests.api.conftest import Caller, assert_fails, json_of
 from tests.cast import Cast
-from tests.factories import AgentFactory, make_agent_token, make_memory
+from tests.factories import make_agent_token, make_memory
 
 ASK = "Which tea does she like, green tea or black?"
 
@@ -68,7 +68,7 @@ def test_an_unknown_visibility_shows_what_a_public_one_does(host: Caller, cast: 
 
 
 def test_another_agents_memories_are_not_recalled(cast: Cast, tea: Memory) -> None:
-    other = Caller(token=make_agent_token(AgentFactory(name="scribe"))[1])
+    other = Caller(token=make_agent_token(people.agent_named("scribe", made_by_token=True)[0])[1])
     assert json_of(other.post("recall", question(ASK)))["memories"] == []
 
 
@@ -145,5 +145,5 @@ def test_a_database_that_is_gone_is_503(
     def gone(*_: object, **__: object) -> None:
         raise OperationalError("gone")
 
-    monkeypatch.setattr(api_recall.people, "find_token", gone)
+    monkeypatch.setattr(people, "find_token", gone)
     assert_fails(host.post("recall", question(ASK)), 503, "unavailable")

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from junior_memory import sessions
+from junior_memory import people, sessions
 from junior_memory.models import (
     CompletedSession,
     ConversationEvent,
@@ -18,7 +18,7 @@ from junior_memory.models import (
 from tests.api.bodies import ALICE, BOB, UNKNOWN, said, session, source
 from tests.api.conftest import Caller, assert_fails, json_of
 from tests.cast import Cast
-from tests.factories import AgentFactory, make_agent_token, make_personal_token
+from tests.factories import make_agent_token, make_personal_token
 
 
 def process() -> None:
@@ -75,7 +75,7 @@ def test_the_same_id_with_other_content_is_409(host: Caller) -> None:
 
 
 def test_another_agents_session_is_404_and_its_ids_are_its_own(host: Caller, cast: Cast) -> None:
-    other = Caller(token=make_agent_token(AgentFactory(name="scribe"))[1])
+    other = Caller(token=make_agent_token(people.agent_named("scribe", made_by_token=True)[0])[1])
     host.post("sessions", session())
     assert_fails(other.get("sessions/session-1"), 404)
     assert_fails(host.get("sessions/never"), 404)
