@@ -13,10 +13,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_GET, require_POST
+from django_htmx.http import HttpResponseClientRefresh
 
 from dashboard.access import login_required
 from dashboard.forms_settings import ForgetEverythingForm, ImportForm
-from dashboard.http import HtmxHttpRequest, doer_of, redirect_to, say, viewer_of
+from dashboard.http import HtmxHttpRequest, doer_of, redirect_to, say, viewer_of, wants_part
 from dashboard.views.settings import refused, show_section
 from junior_memory import forgetting
 from junior_memory.errors import InvalidInput
@@ -92,4 +93,7 @@ def forget_everything(request: HtmxHttpRequest) -> HttpResponse:
         f"Forgot everything: {count:,} {'memory' if count == 1 else 'memories'}.",
         undo=undo,
     )
+    # A redirect to another place of the same page would not load it again.
+    if wants_part(request):
+        return HttpResponseClientRefresh()
     return redirect_to(request, f"{reverse('settings')}#forget")

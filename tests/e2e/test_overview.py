@@ -1,0 +1,165 @@
+"""The overview in a browser: what is drawn is what the reports say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from junior_memory import events, forgetting, reports
+from junior_memory.access import person
+from junior_memory.models import ModelCall
+from tests.cast import Cast
+from tests.e2e.visits import Visit, visits
+from tests.factories import BY_TEST, make_memory
+
+# The bars of one chart that have any height, by series, in the order of the legend.
+BARS = """canvas => [...canvas.querySelectorAll('.trace.bars')].map(trace =>
+  [...trace.querySelectorAll('.point path')].filter(path => path.getBBox().height > 0.5).length)"""
+COLOR = "path => getComputedStyle(path).fill"
+
+
+@pytest.fixture
+def visit(browser: Browser, live_server: LiveServer) -> Iterator[Visit]:
+    """Return a function that opens an address as somebody."""
+    with visits(browser, live_server.url) as opened:
+        yield opened
+
+
+def spend(cast: Cast) -> None:
+    """Pay for learning on five days, and for nothing on two."""
+    now = timezone.now()
+    for days in range(7):
+        owned = days < 5
+        call = ModelCall.objects.create(
+            operation="extraction",
+            provider="test",
+            model=f"model-{days % 2}",
+            cost_usd=Decimal("0.10") * (days + 1),
+            outcome="ok" if owned else "failed",
+            created_at=now - timedelta(days=days),
+        )
+        if owned:
+            events.record_event(
+                events.MEMORIES_CAPTURED,
+                events.MemoriesCaptured(memories=[]),
+                conversation_id="c",
+                agent=cast.agent,
+                owner=None,
+                now=call.created_at,
+                calls=[call],
+            )
+
+
+def bars(page: Page, chart: str) -> list[int]:
+    """Return how many bars each series of a chart has."""
+    canvas = page.locator(f"#{chart} .chart-canvas[data-drawn]")
+    expect(canvas).to_be_visible()
+    drawn: list[int] = canvas.evaluate(BARS)
+    return drawn
+
+
+def test_as_many_bars_are_drawn_as_days_had_a_cost(cast: Cast, visit: Visit) -> None:
+    spend(cast)
+    page = visit(cast.root, "/overview?days=7")
+    days = reports.costs(7).days
+    assert bars(page, "cost") == [
+        sum(day.extraction_usd > 0 for day in days),
+        sum(day.recall_usd > 0 for day in days),
+        sum(day.nothing_usd > 0 for day in days),
+    ]
+    assert bars(page, "cost") == [5, 0, 2]
+
+
+def test_as_many_bars_are_drawn_as_days_had_memories(cast: Cast, visit: Visit) -> None:
+    now = timezone.now()
+    for days in (0, 1, 1, 4):
+        make_memory(owner=cast.alice, content=f"{days} {now}", now=now - timedelta(days=days))
+    make_memory(visibility="public", content="The office is closed on Sundays.")
+    gone = make_memory(owner=cast.bob)
+    forgetting.forget(person(cast.bob), gone.pk, doer=BY_TEST)
+    page = visit(cast.root, "/overview")
+    created = reports.operational_report().created[-30:]
+    assert bars(page, "memories") == [
+        sum(day.private > 0 for day in created),
+        sum(day.org > 0 for day in created),
+        sum(day.public > 0 for day in created),
+        sum(day.forgotten > 0 for day in created),
+    ]
+    assert bars(page, "memories") == [3, 0, 1, 1]
+
+
+def test_nothing_is_drawn_where_there_was_no_call(cast: Cast, visit: Visit) -> None:
+    page = visit(cast.root, "/overview")
+    assert bars(page, "cost") == [0, 0, 0]
+    expect(page.locator("#cost")).to_contain_text("No model calls")
+    expect(page.locator("#cost .chart-canvas")).to_contain_text("$0")
+
+
+def test_switching_draws_again_and_back_returns(cast: Cast, visit: Visit) -> None:
+    spend(cast)
+    page = visit(cast.root, "/overview?days=30")
+    page.click("#cost-days-1")
+    expect(page).to_have_url(re.compile("days=7"))
+    expect(page.locator("#cost-days-1")).to_have_attribute("aria-current", "true")
+    expect(page.locator("#cost-days-1")).to_be_focused()
+    assert bars(page, "cost") == [5, 0, 2]
+    page.click("#cost-split-3")
+    expect(page.locator("#cost .legend")).to_contain_text("model-0")
+    assert sum(bars(page, "cost")) == 7
+    page.go_back()
+    expect(page.locator("#cost .legend")).to_contain_text("Extraction")
+    assert bars(page, "cost") == [5, 0, 2]
+    assert page.locator("html").evaluate("html => html.querySelectorAll('h1').length") == 1
+
+
+def test_bars_follow_the_theme(cast: Cast, visit: Visit) -> None:
+    spend(cast)
+    page = visit(cast.root, "/overview?days=7", color_scheme="light")
+    bar = page.locator("#cost .trace.bars .point path").first
+    light = bar.evaluate(COLOR)
+    page.emulate_media(color_scheme="dark")
+    expect(bar).not_to_have_css("fill", light)
+    page.click("button[name=theme][value=light]")
+    expect(page.locator("#cost .trace.bars .point path").first).to_have_css("fill", light)
+
+
+def test_the_table_opens_and_the_file_downloads(cast: Cast, visit: Visit, tmp_path: Path) -> None:
+    spend(cast)
+    page = visit(cast.root, "/overview?days=7")
+    page.click("#cost-table summary")
+    expect(page.locator("#cost-table tfoot")).to_contain_text("$2.80")
+    with page.expect_download() as download:
+        page.click("#cost .chart-file")
+    target = tmp_path / "cost.csv"
+    download.value.save_as(target)
+    assert download.value.suggested_filename.startswith("cost-7-days-until-")
+    assert len(target.read_text().splitlines()) == 8
+
+
+def test_without_scripts_the_switch_and_the_table_remain(cast: Cast, visit: Visit) -> None:
+    spend(cast)
+    page = visit(cast.root, "/overview", java_script_enabled=False)
+    expect(page.locator("#cost noscript")).to_be_attached()
+    page.click("#cost-days-1")
+    expect(page.locator(".stats")).to_contain_text("Spent, 7 days")
+    page.click("#cost-table summary")
+    expect(page.locator("#cost-table tbody tr")).to_have_count(7)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 390, 1280])
+def test_nothing_overflows(cast: Cast, visit: Visit, width: int, scheme: str) -> None:
+    spend(cast)
+    for path in ("/overview?split=model", "/system", "/settings"):
+        page = visit(cast.root, path, viewport={"width": width, "height": 800}, color_scheme=scheme)
+        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+        over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert over <= 0, f"{path} overflows by {over} px"
