@@ -18,7 +18,7 @@ PAGE = "dashboard/overview/overview.html"
 PART = "dashboard/overview/_overview.html"
 
 
-@csp_update({"style-src": PLOTLY_STYLES})
+@csp_update({"style-src": PLOTLY_STYLES})  # type: ignore[arg-type]  # a narrower request
 @staff_required
 @require_safe
 def show_overview(request: HtmxHttpRequest) -> HttpResponse:
