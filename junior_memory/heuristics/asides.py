@@ -86,7 +86,9 @@ def _read_subordinate(text: str) -> Reading | None:
     if len(tokens) < 3:
         return None
     verb, tail = tokens[0].lower(), " ".join(tokens[1:])
-    if not is_past(verb, f"yesterday {rest}") or verb in words.WORK_STEP_VERBS or verb in {"was", "were", "had", "got", "felt", "saw", "did", "put"}:
+    if not is_past(verb, f"yesterday {rest}") or verb in words.WORK_STEP_VERBS or verb in {"was", "were", "got", "felt", "saw", "did", "put"}:
+        return None
+    if verb == "had" and not tail.startswith("to "):
         return None
     if marks.PRONOUN_OBJECT.match(tail) or marks.SELF_OBJECT.match(tail) or marks.is_task(tail) or re.search(r"\b(?:they|it|he|she)\b", tail):
         return None

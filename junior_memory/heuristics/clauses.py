@@ -63,7 +63,7 @@ _SUBORDINATE_FRONT = re.compile(
 _JOINT = re.compile(
     r",? (?:and|but|so|plus|and so|and then|then|yet) (?=(?:i|i'm|i've|i'd|we|we're|we've)\b(?! (?:guess|suppose|bet)\b)|my \w+ (?:is|are|was|has)\b|my (?:[\w-]+ ){1,3}(?:invited|gave|offered|taught|introduced) me\b|(?:last|next) \w+,? (?:i|we)\b|now (?:i|i'm|we|we're)\b)"
     r"|,? (?:but|and|so) (?=it(?:'s| was| is|'s been) \w+)|,? (?:but|so) (?=[a-z]+ing\b[^,]{0,60} (?:helps|makes|gives|brings|keeps) (?:me|us)\b)"
-    r"|, (?=(?:i|i'm|i've|we're|we've)\b)|: (?=(?:i|i'm|i've|my|we)\b)|, (?=just (?:learning|working on|practi[cs]ing|studying|reading|training|writing|finishing|starting) )|, (?=got (?:married|engaged|promoted|hired|accepted)\b)",
+    r"|, (?=(?:i|i'm|i've|we're|we've)\b)|: (?=(?:i|i'm|i've|my|we)\b)|, (?=just (?:finished|started|bought|got) )|, (?=just (?:learning|working on|practi[cs]ing|studying|reading|training|writing|finishing|starting) )|, (?=got (?:married|engaged|promoted|hired|accepted)\b)",
     re.IGNORECASE,
 )
 _COMPANION = re.compile(r"^(?:(?:my|our) [\w'-]+(?: [\w'-]+)?|[A-Z][a-z]+(?: and my \w+)?)$")
@@ -71,9 +71,12 @@ _SUBORDINATORS = re.compile(r"\b(?:when|whenever|while|because|if|that|since|aft
 _ELLIPTIC = (
     (re.compile(r"^gonna (?!be\b)|^going to (?!be\b)(?!.* (?:is|was|are|has|have|helps|helped|made|makes|gives|gave|can|sounds)\b)|^(?:planning (?:to|on)|hoping to|thinking (?:of|about)|looking forward to|trying to|working on|learning (?!.*\b(?:is|was|are|has|have|helps|made|makes|gives|gave|can|sounds|takes)\b))", re.I), "I'm "),
     (re.compile(r"^just (?:learning|working on|practi[cs]ing|studying|reading|training|writing|finishing|starting) \w+", re.I), "I'm "),
+    (re.compile(r"^(?:(?:so|super|really|very|also|still|just|and) )*(?:excited|thrilled|happy|proud|grateful|thankful|stoked|pumped|nervous|lucky|fortunate|blessed|eager|keen|ready|determined|passionate|obsessed|hooked) (?:to|about|for|of|on|that i|with) (?!hear|see|it\b|that\b|this\b|them\b|you)\w+", re.I), "I'm "),
+    (re.compile(r"^(?:currently|now|mostly|just|still|also) (?!being|having|saying|checking|asking|wondering|looking|seeing|hearing|getting|going|waiting)[a-z]+ing (?!it\b|that\b|this\b|them\b|you)\w+ \w+", re.I), "I'm "),
+    (re.compile(r"^can't wait to (?!see\b|hear\b|know\b|talk\b|chat\b|catch\b|meet you|find out|go\b|it\b)\w+ (?!it\b|that\b|this\b|them\b|you)\w+ \w+", re.I), "I "),
     (re.compile(r"^(?:been \w+ing|always been|always wanted|never been)\b", re.I), "I've "),
     (re.compile(r"^(?:just |recently |finally |also |even )?(?:started|joined|went|got (?:a|an|my|to|back|into|some)|bought|finished|took|adopted|signed up|visited|decided|began|spent|grew up|used to)\b(?! (?:by|me)\b)", re.I), "I "),
-    (re.compile(r"^just (?:[a-z]{3,}ed|got|had|saw|met|read|went|came|took|made|bought|found|won|signed) (?!it\b|that\b|this\b|by\b)", re.I), "I "),
+    (re.compile(r"^just (?:[a-z]{3,}ed|got|had|saw|met|read|went|came|took|made|bought|found|won|signed) (?!it\b|that\b|this(?! \w+ (?:of|about|for)\b)|by\b)", re.I), "I "),
     (re.compile(r"^(?:just |recently |finally |also |even )?(?:[a-z]{3,}ed|made|met|moved|ran|won|broke|wrote|read|lost|saw|had|taught|built|drove|flew|rode) (?:my|our) ", re.I), "I "),
     (re.compile(r"^(?:just |recently |finally )?got (?:married|engaged|promoted|hired|accepted|divorced)\b", re.I), "I "),
     (re.compile(r"^(?:researching|studying|training for|saving for|preparing for|volunteering|practicing|teaching myself) (?!.* (?:is|was|are|can|has|helps|makes|takes)\b)\w+", re.I), "I'm "),

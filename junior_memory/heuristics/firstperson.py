@@ -82,7 +82,7 @@ def _read_clause(clause: Clause, *, wished: bool) -> Reading | None:
 _INDEFINITE_THIS = re.compile(r"\bthis (?=(amazing|awesome|great|cool|new|crazy|nice|lovely|wonderful|incredible|fantastic|beautiful|cute|super|really)\b)", re.I)
 
 
-_MADE_THIS = re.compile(r"(?<=\bmade )this (?=((?!pic\b|photo|picture|one\b|when\b|for\b|with\b|to\b|in\b|at\b|last\b|yesterday)[a-z]+) )|(?<=\b(?:met|had) )this (?=([a-z]+) )|(?<=\breading )this (?=([a-z]+) )|(?<=\bstarted )this (?=((?!last|week|year|month|summer)[a-z]+) )", re.I)
+_MADE_THIS = re.compile(r"(?<=\bmade )this (?=((?!pic\b|photo|picture|one\b|when\b|for\b|with\b|to\b|in\b|at\b|last\b|yesterday)[a-z]+) )|(?<=\bmet )this (?=([a-z]+) )|(?<=\bhad )this (?=([a-z]+) )|(?<=\bfinished )this (?=([a-z]+) (?:of|for|about)\b)|(?<=\breading )this (?=([a-z]+) )|(?<=\bstarted )this (?=((?!last|week|year|month|summer)[a-z]+) )", re.I)
 
 
 def _indefinite(match: re.Match[str]) -> str:
@@ -126,7 +126,7 @@ def _read_predicate(tokens: list[str], *, whole: str, plural: bool, wished: bool
         else:
             family = _denied(" ".join(after_adverbs[1:] if after_adverbs[:1] == ["not"] else after_adverbs))
     elif verb in {"can't", "cant", "cannot"}:
-        family = Family.BEING if _CANNOT.match(tail) and not marks.PRONOUN_OBJECT.match(" ".join(after_adverbs[1:])) else None
+        family = Family.FEELING if re.match(r"^wait to (?!(?:see|hear|know|talk|chat|catch|find out|it)\b)\w+ (?!(?:it|that|this|them|you)\b)\w+ \w+", tail) and not marks.is_task(tail) else Family.BEING if _CANNOT.match(tail) and not marks.PRONOUN_OBJECT.match(" ".join(after_adverbs[1:])) else None
     elif verb == "can":
         family = Family.BEING if _SKILL.match(tail) else None
     elif verb == "would":

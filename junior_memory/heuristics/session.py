@@ -209,6 +209,7 @@ def _from_tool(entry: Entry, *, place: int) -> list[Statement]:
 
 _WEAK = frozenset({Family.OPINION, Family.FEELING, Family.INFLUENCE, Family.TOLD, Family.ASIDE})
 _COMPANY = 1
+_LEAST_WEAK_SCORE = -0.9
 _WORK_SHARE = 3
 _WORK_SAMPLE = 2_000
 _TURN_IN_LIFE = re.compile(
@@ -241,7 +242,12 @@ def _without_lone_asides(statements: list[Statement], *, messages: int, at_work:
     return [
         one
         for one in statements
-        if not _is_weak(one) or (not working and len(spoke_in - set(one.evidence)) >= _COMPANY)
+        if not _is_weak(one)
+        or (
+            not working
+            and len(spoke_in - set(one.evidence)) >= _COMPANY
+            and (one.family not in _WEAK or one.score >= _LEAST_WEAK_SCORE)
+        )
     ]
 
 

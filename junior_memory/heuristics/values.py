@@ -105,7 +105,7 @@ def _read_value(text: str, *, whole: str, said: str) -> Reading | None:
         verb = "finds" if found["when"].lower() in {"'s", " is", " feels"} else "found"
         return reading_of(Family.FEELING, f"{verb} it {found['how']} {found['what']}", adverbial="", said=said)
     valued = _GERUND_MATTERS.match(text)
-    if valued and re.search(r"\b(?:ourselves|myself|me|my|our|us|i|we)\b", valued["what"], re.I) and not re.search(r"\bthem\b", valued["what"], re.I):
+    if valued and re.search(r"\b(?:ourselves|myself|me|my|our|us|i|we)\b", valued["what"], re.I) :
         return reading_of(Family.OPINION, f"thinks that {inside(text)}", adverbial="", said=said)
     hurt = re.match(r"^(?:it|that) (?:really )?(?:breaks|broke) my heart (?P<what>(?:that|to see|when) (?!(?:it|this|that)\b).{8,120})$", text, re.I)
     if hurt:
