@@ -1,7 +1,7 @@
 """Wording: from what a person said to the sentence that stands on their memory page.
 
-Canonical text drops the subject ("Prefers tabs over spaces."), holds no first or second person, closes
-with a full stop and says no more than the evidence.
+Canonical text drops the subject ("Prefers tabs over spaces."), holds no first or second person,
+closes with a full stop and says no more than the evidence.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _PERSON = re.compile(
     re.IGNORECASE,
 )
 _US = re.compile(r"\b(?:us|Us)\b")
-_ROMAN = re.compile(r"\b(?:World War|War|Part|Type|Phase|Level|Chapter|Book|Vol\.?|Volume|Mark|Grade|Act) I\b")
+_ROMAN = re.compile(
+    r"\b(?:World War|War|Part|Type|Phase|Level|Chapter|Book|Vol\.?|Volume|Mark|Grade|Act) I\b"
+)
 
 _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), replacement)
@@ -49,49 +51,108 @@ _CONTRACTED = (
     (re.compile(r"^we've\b|^weve\b", re.IGNORECASE), "we have"),
     (re.compile(r"^we'll\b", re.IGNORECASE), "we will"),
 )
-_HAD = re.compile(r"^(I|we)'d (?=(?:never |always |already |just )?(?:been|\w+ed|gone|had|taken|wanted)\b)", re.I)
+_HAD = re.compile(
+    r"^(I|we)'d (?=(?:never |always |already |just )?(?:been|\w+ed|gone|had|taken|wanted)\b)", re.I
+)
 _WOULD = re.compile(r"^(I|we)'d ", re.IGNORECASE)
 
 _COORDINATED = frozenset(
-    "use love hate prefer eat drink live work write read avoid enjoy play run drive teach study speak own"
-    " listen watch keep make take go get have do start try find believe want hope plan feel collect help"
-    " spend think support cook paint sing dance swim walk ride buy meet visit organize organise manage"
-    " dislike need rely trust plan host hold know share volunteer bake deploy test review push tag merge ship wear commute follow".split()
+    "use love hate prefer eat drink live work write read avoid enjoy play run drive "
+    "teach study speak own"
+    " listen watch keep make take go get have do start try find believe want hope plan "
+    "feel collect help"
+    " spend think support cook paint sing dance swim walk ride buy meet visit organize "
+    "organise manage"
+    " dislike need rely trust plan host hold know share volunteer bake deploy test "
+    "review push tag merge ship wear commute follow".split()
 )
-_ONLY_VERBS = frozenset({"use", "hate", "prefer", "avoid", "eat", "enjoy", "dislike", "speak", "teach", "commute"})
-_INFINITIVE = re.compile(r"\b(?:to|can|will|would|could|should|must|may|let|make|makes|help|helps|not)\b", re.I)
+_ONLY_VERBS = frozenset(
+    {"use", "hate", "prefer", "avoid", "eat", "enjoy", "dislike", "speak", "teach", "commute"}
+)
+_INFINITIVE = re.compile(
+    r"\b(?:to|can|will|would|could|should|must|may|let|make|makes|help|helps|not)\b", re.I
+)
 _AFTER_VERB = re.compile(
-    r"^(?:a|an|the|my|our|their|to|in|at|on|with|for|as|from|it|them|that|about|all|some|every|no|only|most|up|out)$", re.I
+    r"^(?:a|an|the|my|our|their|to|in|at|on|with|for|as|from|it|them|that|about|all|some"
+    r"|every|no|only|most|up|out)$",
+    re.I,
 )
 
 _TAILS = (
-    re.compile(r",? (?:so|but|and),? (?:what|why|how|which|who|where|when|can|could|do|does|is there|are there|any)\b.{0,200}$", re.I),
-    re.compile(r",? (?:so|but|and) (?:maybe|perhaps|let's|hopefully|please|let me|probably|i guess|i think|we can|we should|i hope)\b.{0,200}$", re.I),
-    re.compile(r",? (?:so|and|but|though|which|because|as|since|if|when|and so)\b[^,]{0,160}\b(?:you|your|you're|you've|ya)\b.*$", re.I),
-    re.compile(r",? (?:if (?:that helps|it matters|possible|needed)|you know|I (?:think|guess|suppose|believe|mean)|"
-               r"to be honest|tbh|imo|imho|lol|haha+|btw|by the way|for sure|too|as well|of course|after all|"
-               r"actually|anyway|though|in fact|hands down|I must say|I have to say|(?:so )?check (?:it|them|this|that) out|take a look|have a look|look at (?:this|that|it)|see|as usual|like (?:that|this)|for (?:example|instance)|at all times please|please|thanks|thank you)$", re.I),
-    re.compile(r"(?<=\w{3}),? (?:and|but|so) (?:it|they|he|she|that|this|there)(?:'s|'re|'ve|'d)? \w+.{0,160}$", re.I),
-    re.compile(r", (?:it|that|this|they)(?:'s|'re| is| are| was| were| has| have|'ve) .{0,80}$", re.I),
+    re.compile(
+        r",? (?:so|but|and),? (?:what|why|how|which|who|where|when|can|could|do|does|is there"
+        r"|are there|any)\b.{0,200}$",
+        re.I,
+    ),
+    re.compile(
+        r",? (?:so|but|and) (?:maybe|perhaps|let's|hopefully|please|let me|probably|i guess|i"
+        r" think|we can|we should|i hope)\b.{0,200}$",
+        re.I,
+    ),
+    re.compile(
+        r",? (?:so|and|but|though|which|because|as|since|if|when|and so)\b[^,]{0,160}\b(?:you"
+        r"|your|you're|you've|ya)\b.*$",
+        re.I,
+    ),
+    re.compile(
+        r",? (?:if (?:that helps|it matters|possible|needed)|you know|I (?:think|guess"
+        r"|suppose|believe|mean)|"
+        r"to be honest|tbh|imo|imho|lol|haha+|btw|by the way|for sure|too|as well"
+        r"|of course|after all|"
+        r"actually|anyway|though|in fact|hands down|I must say|I have to say|(?:so"
+        r" )?check (?:it|them|this|that) out|take a look|have a look|look at"
+        r" (?:this|that|it)|see|as usual|like (?:that|this)|for (?:example"
+        r"|instance)|at all times please|please|thanks|thank you)$",
+        re.I,
+    ),
+    re.compile(
+        r"(?<=\w{3}),? (?:and|but|so) (?:it|they|he|she|that|this|there)(?:'s|'re|'ve|'d)?"
+        r" \w+.{0,160}$",
+        re.I,
+    ),
+    re.compile(
+        r", (?:it|that|this|they)(?:'s|'re| is| are| was| were| has| have|'ve) .{0,80}$", re.I
+    ),
     re.compile(r", which (?:is|isn't|was|wasn't|has|hasn't|have|haven't) .{0,80}$", re.I),
-    re.compile(r",? and (?:something|everything|everyone|nothing|the (?:view|views|weather|food|vibe|vibes|atmosphere)) .{0,80}$", re.I),
-    re.compile(r",? (?:and|but|which|so) (?:it|that|this|they|he|she|everything|everyone)?(?:'s| is| was| were|'ve| has been|'s been| have been| went| felt)"
-               r" (?:\w+ ){0,4}(?:amazing|awesome|great|cool|fun|nice|good|fantastic|wonderful|incredible|powerful|perfect"
-               r"|lovely|super|rewarding|inspiring|exciting|crazy|wild|tough|hard|special|beautiful|delicious|epic|unreal"
-               r"|blast|ride|experience|happy|worth it|a lot of fun)\b.{0,60}$", re.I),
+    re.compile(
+        r",? and (?:something|everything|everyone|nothing|the (?:view|views|weather|food|vibe"
+        r"|vibes|atmosphere)) .{0,80}$",
+        re.I,
+    ),
+    re.compile(
+        r",? (?:and|but|which|so) (?:it|that|this|they|he|she|everything|everyone)?(?:'s| is|"
+        r" was| were|'ve| has been|'s been| have been| went| felt)"
+        r" (?:\w+ ){0,4}(?:amazing|awesome|great|cool|fun|nice|good|fantastic"
+        r"|wonderful|incredible|powerful|perfect"
+        r"|lovely|super|rewarding|inspiring|exciting|crazy|wild|tough|hard|special"
+        r"|beautiful|delicious|epic|unreal"
+        r"|blast|ride|experience|happy|worth it|a lot of fun)\b.{0,60}$",
+        re.I,
+    ),
 )
-_SUBORDINATE_HEAD = re.compile(r"^(?:when|whenever|if|even (?:though|when|if)|although|though|while|because|since|as|after|before|with|for)\b[^,]*$", re.I)
-_CUTS = re.compile(r", (?:which|so|but|and|because|as|since|though|although|where|while|especially|it|they|that)\b| because | so that | and (?=it|they|that|this|the)\b| although | though |, ")
+_SUBORDINATE_HEAD = re.compile(
+    r"^(?:when|whenever|if|even (?:though|when|if)|although|though|while|because|since|as"
+    r"|after|before|with|for)\b[^,]*$",
+    re.I,
+)
+_CUTS = re.compile(
+    r", (?:which|so|but|and|because|as|since|though|although|where|while|especially|it|they"
+    r"|that)\b| because | so that | and (?=it|they|that|this|the)\b| although | though |, "
+)
 
 
 def has_person(text: str) -> bool:
-    """Whether a first or second person is left in `text`; the country "US" and "World War I" are none."""
+    """Whether a first or second person is left in `text`; the country "US" and "World War I" are
+    none.
+    """
     cleaned = _ROMAN.sub("", text)
     return bool(_PERSON.search(cleaned) or _US.search(cleaned))
 
 
 def to_third_person(text: str) -> str:
-    """References to the speaker inside a clause become "they", "them", "their": grammatical after any verb."""
+    """References to the speaker inside a clause become "they", "them", "their": grammatical after
+    any verb.
+    """
     for pattern, replacement in _SUBSTITUTIONS:
         text = pattern.sub(replacement, text)
     return _US.sub("them", text)
@@ -106,7 +167,9 @@ def expand_subject(clause: str) -> str:
 
 
 def split_adverbs(words: list[str]) -> tuple[list[str], list[str]]:
-    """Leading adverbs of a predicate and the rest: fillers are dropped, those that belong to the fact are kept."""
+    """Leading adverbs of a predicate and the rest: fillers are dropped, those that belong to the
+    fact are kept.
+    """
     kept: list[str] = []
     position = 0
     while position < len(words) and position < 4:
@@ -135,7 +198,10 @@ def third_person_predicate(words: list[str]) -> str | None:
     if lowered in NEGATIONS:
         head = NEGATIONS[lowered]
         return " ".join([*adverbs, head, *tail])
-    if lowered in {"do", "am", "was", "were", "have", "had", "can", "could", "would", "will"} and tail:
+    if (
+        lowered in {"do", "am", "was", "were", "have", "had", "can", "could", "would", "will"}
+        and tail
+    ):
         later, more = split_adverbs(tail)
         if more:
             tail = [*later, *more]
@@ -148,7 +214,9 @@ def third_person_predicate(words: list[str]) -> str | None:
 
 
 def _inflect_coordinated(words: list[str]) -> list[str]:
-    """ "prefers tabs and use vim" → "prefers tabs and uses vim", unless an infinitive is what is joined."""
+    """ "prefers tabs and use vim" → "prefers tabs and uses vim", unless an infinitive is what is
+    joined.
+    """
     done: list[str] = []
     for place, word in enumerate(words):
         before = words[place - 1].lower().strip(",") if place else ""
@@ -189,5 +257,7 @@ def finish(text: str) -> str:
 def _shorten(text: str) -> str:
     if len(text) <= PREFERRED_CONTENT:
         return text
-    places = [match.start() for match in _CUTS.finditer(text) if 50 <= match.start() <= PREFERRED_CONTENT]
+    places = [
+        match.start() for match in _CUTS.finditer(text) if 50 <= match.start() <= PREFERRED_CONTENT
+    ]
     return text[: places[-1]].rstrip(" ,") if places else text

@@ -1,4 +1,6 @@
-"""Later words win: a correction replaces what it corrects, "forget that" takes back what it points at."""
+"""Later words win: a correction replaces what it corrects, "forget that" takes back what it points
+at.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +10,43 @@ from junior_memory.heuristics import refusals, words
 from junior_memory.heuristics.statements import Family, Statement
 
 _CORRECTS = re.compile(
-    r"^(?:(?:oh|oops|wait|hmm+|no|sorry|ah|well|ok|okay|hm)[,.! ]+){0,3}(?:actually|correction|i meant|i mean|scratch that|sorry|no,|wait|not anymore|i was wrong|my mistake|strike that|let me correct|to correct|update|i misspoke)\b",
+    r"^(?:(?:oh|oops|wait|hmm+|no|sorry|ah|well|ok|okay|hm)[,.! ]+){0,3}(?:actually"
+    r"|correction|i meant|i mean|scratch that|sorry|no,|wait|not anymore|i was wrong|my"
+    r" mistake|strike that|let me correct|to correct|update|i misspoke)\b",
     re.I,
 )
-_CHANGED = re.compile(r"\b(?:no longer|not .{0,40} any ?more|any ?more|instead of|switched (?:to|from)|moved (?:to|from)|changed (?:my mind|to)|these days i|now i|i now|not .{1,30} but|stopped|quit|gave up)\b", re.I)
+_CHANGED = re.compile(
+    r"\b(?:no longer|not .{0,40} any ?more|any ?more|instead of|switched (?:to|from)|moved"
+    r" (?:to|from)|changed (?:my mind|to)|these days i|now i|i now|not .{1,30} but|stopped"
+    r"|quit|gave up)\b",
+    re.I,
+)
 _FORGET_ALL = re.compile(
-    r"\b(?:forget|don't (?:remember|save|store|keep)|do not (?:remember|save|store|keep)|never (?:remember|store|save)) (?:everything|anything|all(?: of)?)\b",
+    r"\b(?:forget|don't (?:remember|save|store|keep)|do not (?:remember|save|store|keep)"
+    r"|never (?:remember|store|save)) (?:everything|anything|all(?: of)?)\b",
     re.I,
 )
-_FORGET_ABOUT = re.compile(r"\b(?:forget|ignore|disregard|don't (?:remember|save|store)|do not (?:remember|save|store)) (?:what i (?:said|told you|wrote|mentioned) (?:about|on)|about|the (?:thing|part|bit) about|that i|anything about) (?P<topic>.{2,120})", re.I)
+_FORGET_ABOUT = re.compile(
+    r"\b(?:forget|ignore|disregard|don't (?:remember|save|store)|do not (?:remember|save"
+    r"|store)) (?:what i (?:said|told you|wrote|mentioned) (?:about|on)|about|the (?:thing"
+    r"|part|bit) about|that i|anything about) (?P<topic>.{2,120})",
+    re.I,
+)
 _FORGET_THAT = re.compile(
-    r"^(?:(?:please|pls|ok|okay|actually|oh|sorry|and|no|wait|hmm|hey|but|you know what)[, ]+){0,3}(?:forget (?:that|this|it|what i (?:just )?said|the last (?:bit|part|thing|message))|scratch that|strike that|disregard (?:that|this)|ignore (?:that|this|what i just said)"
-    r"|(?:please )?(?:don't|do not) (?:remember|save|store|keep|memori[sz]e|record|learn) (?:that|this|it)|delete that|off the record|this is off the record|that's off the record|keep (?:that|this) off the record|not for (?:your )?memory)\b",
+    r"^(?:(?:please|pls|ok|okay|actually|oh|sorry|and|no|wait|hmm|hey|but|you know"
+    r" what)[, ]+){0,3}(?:forget (?:that|this|it|what i (?:just )?said|the last (?:bit"
+    r"|part|thing|message))|scratch that|strike that|disregard (?:that|this)|ignore"
+    r" (?:that|this|what i just said)"
+    r"|(?:please )?(?:don't|do not) (?:remember|save|store|keep|memori[sz]e|record|learn)"
+    r" (?:that|this|it)|delete that|off the record|this is off the record|that's off the"
+    r" record|keep (?:that|this) off the record|not for (?:your )?memory)\b",
     re.I,
 )
-_DO_NOT_KEEP_AHEAD = re.compile(r"^(?:.{0,40}\b)?(?:don't|do not) (?:remember|save|store|keep|memori[sz]e|record) (?:this|that)\b|\boff the record\b|\bjust between us\b", re.I)
+_DO_NOT_KEEP_AHEAD = re.compile(
+    r"^(?:.{0,40}\b)?(?:don't|do not) (?:remember|save|store|keep|memori[sz]e|record) (?:this"
+    r"|that)\b|\boff the record\b|\bjust between us\b",
+    re.I,
+)
 
 _SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(pattern, re.IGNORECASE))
@@ -37,7 +61,10 @@ _SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("birthday", r"^birthday is\b"),
     )
 )
-_NOT_TOPIC = frozenset("is has does not uses prefers likes loves works lives team the for with over their them they".split())
+_NOT_TOPIC = frozenset(
+    "is has does not uses prefers likes loves works lives team the for with over their them "
+    "they".split()
+)
 
 
 def slot_of(content: str) -> str:
@@ -56,7 +83,9 @@ def corrects(sentence: str) -> bool:
 
 def is_off_the_record(sentence: str) -> bool:
     """Whether the rest of the message is said under "don't remember this"."""
-    return bool(_DO_NOT_KEEP_AHEAD.search(sentence)) and not re.search(r"\b(?:don't|do not) forget\b", sentence, re.I)
+    return bool(_DO_NOT_KEEP_AHEAD.search(sentence)) and not re.search(
+        r"\b(?:don't|do not) forget\b", sentence, re.I
+    )
 
 
 def forget_request(sentence: str) -> tuple[str, str] | None:
@@ -74,17 +103,25 @@ def forget_request(sentence: str) -> tuple[str, str] | None:
 def topic_words(text: str) -> frozenset[str]:
     """The words of a text that say what it is about, by their stems' first six letters."""
     return frozenset(
-        word[:6] for word in refusals.words_of(text) if len(word) > 2 and word not in words.EMPTY_WORDS and word not in _NOT_TOPIC
+        word[:6]
+        for word in refusals.words_of(text)
+        if len(word) > 2 and word not in words.EMPTY_WORDS and word not in _NOT_TOPIC
     )
 
 
-def apply_forgetting(statements: list[Statement], *, kind: str, topic: str, before: int) -> list[Statement]:
+def apply_forgetting(
+    statements: list[Statement], *, kind: str, topic: str, before: int
+) -> list[Statement]:
     """The statements that stay after a request at place `before` in the session."""
     if kind == "all":
         return [one for one in statements if one.order > before]
     if kind == "about":
         wanted = topic_words(topic)
-        return [one for one in statements if one.order > before or not wanted & topic_words(f"{one.content} {one.said}")]
+        return [
+            one
+            for one in statements
+            if one.order > before or not wanted & topic_words(f"{one.content} {one.said}")
+        ]
     earlier = [one.order for one in statements if one.order < before]
     if not earlier:
         return statements
@@ -95,7 +132,8 @@ def apply_forgetting(statements: list[Statement], *, kind: str, topic: str, befo
 
 
 def let_later_win(statements: list[Statement], *, correcting: frozenset[int]) -> list[Statement]:
-    """Statements in order of the session, without those that a later one of the same speaker replaces.
+    """Statements in order of the session, without those that a later one of the same speaker
+    replaces.
 
     `correcting` holds the places of sentences that open by taking something back.
     """
@@ -108,9 +146,15 @@ def let_later_win(statements: list[Statement], *, correcting: frozenset[int]) ->
         for place, earlier in enumerate(kept):
             if earlier.kind != later.kind or earlier.evidence[-1] > later.evidence[0]:
                 continue
-            if (slot and slot_of(earlier.content) == slot) or (changed and _same_matter(earlier, later)) or _opposite(earlier, later):
+            if (
+                (slot and slot_of(earlier.content) == slot)
+                or (changed and _same_matter(earlier, later))
+                or _opposite(earlier, later)
+            ):
                 replaced.add(place)
-        if (opens and not replaced and kept and later.family is not Family.EVENT) or (opens and not replaced and kept and _moves(later)):
+        if (opens and not replaced and kept and later.family is not Family.EVENT) or (
+            opens and not replaced and kept and _moves(later)
+        ):
             last = len(kept) - 1
             if kept[last].kind == later.kind and _alike(kept[last], later):
                 replaced.add(last)
@@ -120,12 +164,23 @@ def let_later_win(statements: list[Statement], *, correcting: frozenset[int]) ->
 
 
 def _moves(statement: Statement) -> bool:
-    return bool(re.match(r"^(?:moved|switched|changed|went back|migrated)\b", statement.content, re.I))
+    return bool(
+        re.match(r"^(?:moved|switched|changed|went back|migrated)\b", statement.content, re.I)
+    )
 
 
 def _alike(earlier: Statement, later: Statement) -> bool:
-    """A correction with no word in common still replaces the tool, taste or team practice stated last."""
-    tools = {Family.PREFERENCE, Family.HABIT, Family.BEING, Family.TEAM, Family.DIRECTIVE, Family.ATTRIBUTE}
+    """A correction with no word in common still replaces the tool, taste or team practice stated
+    last.
+    """
+    tools = {
+        Family.PREFERENCE,
+        Family.HABIT,
+        Family.BEING,
+        Family.TEAM,
+        Family.DIRECTIVE,
+        Family.ATTRIBUTE,
+    }
     return earlier.family in tools and (later.family is earlier.family or _moves(later))
 
 
@@ -140,5 +195,8 @@ def _opposite(earlier: Statement, later: Statement) -> bool:
     first, second = topic_words(earlier.content), topic_words(later.content)
     if " over " in earlier.content and " over " in later.content:
         return first == second and earlier.content != later.content
-    negated = ["not" in refusals.words_of(one.content) or "never" in refusals.words_of(one.content) for one in (earlier, later)]
+    negated = [
+        "not" in refusals.words_of(one.content) or "never" in refusals.words_of(one.content)
+        for one in (earlier, later)
+    ]
     return negated[0] != negated[1] and bool(first) and (first <= second or second <= first)

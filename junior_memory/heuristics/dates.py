@@ -7,8 +7,28 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_SHORT_DAYS = {"mon": 0, "tue": 1, "tues": 1, "wed": 2, "thu": 3, "thurs": 3, "fri": 4, "sat": 5, "sun": 6}
-_NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
+_SHORT_DAYS = {
+    "mon": 0,
+    "tue": 1,
+    "tues": 1,
+    "wed": 2,
+    "thu": 3,
+    "thurs": 3,
+    "fri": 4,
+    "sat": 5,
+    "sun": 6,
+}
+_NUMBERS = {
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+}
 _MONTHS = (
     "January February March April May June July August September October November December".split()
 )
@@ -57,7 +77,8 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], str]], ...]
     for pattern, rule in (
         (rf"\b(?:on )?(?P<which>last|this past|past|next) (?P<day>{_DAY_NAMES})\b", _weekday),
         (
-            r"\b(?:(?:about|around|like) )?(?P<count>a|an|one|two|three|four|five|six|seven|\d{1,3})"
+            r"\b(?:(?:about|around|like) )?(?P<count>a|an|one|two|three|four|five|six"
+            r"|seven|\d{1,3})"
             r" (?P<unit>day|week|month|year)s? ago\b",
             _ago,
         ),
@@ -75,7 +96,10 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], str]], ...]
             r"\b(?:last|this past) week\b(?! of)",
             lambda _m, d: f"in the week of {_day(d - timedelta(days=d.weekday() + 7))}",
         ),
-        (r"\bnext week\b", lambda _m, d: f"in the week of {_day(d + timedelta(days=7 - d.weekday()))}"),
+        (
+            r"\bnext week\b",
+            lambda _m, d: f"in the week of {_day(d + timedelta(days=7 - d.weekday()))}",
+        ),
         (r"\b(?:last|this past) month\b", lambda _m, d: f"in {_month(d, -1)}"),
         (r"\bnext month\b", lambda _m, d: f"in {_month(d, 1)}"),
         (r"\bthis month\b", lambda _m, d: f"in {_month(d, 0)}"),
@@ -84,16 +108,24 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], str]], ...]
         (r"\bthis year\b", lambda _m, d: f"in {d.year}"),
         (
             r"\b(?P<count>a couple of|a few|few|several) (?P<unit>days|weeks|months|years) ago\b",
-            lambda m, d: f"{'a few' if m['count'].lower() == 'few' else m['count']} {m['unit']} before {_day(d)}",
+            lambda m, d: (
+                f"{'a few' if m['count'].lower() == 'few' else m['count']} {m['unit']} "
+                f"before {_day(d)}"
+            ),
         ),
     )
 )
-_DOUBLED = re.compile(r"\b(?:on|in|from|since|for|until|by|of|during) (on the|on|in the|in|around) (?=\w)", re.IGNORECASE)
+_DOUBLED = re.compile(
+    r"\b(?:on|in|from|since|for|until|by|of|during) (on the|on|in the|in|around) (?=\w)",
+    re.IGNORECASE,
+)
 _POSSESSIVE = re.compile(r"\b(?:on|in) (?=[\w ]{4,24}\d{4}'s\b)")
 
 
 def with_dates(text: str, *, said_at: datetime | None) -> str:
-    """`text` with "yesterday", "last Friday", "two weeks ago" as dates counted from `said_at`; unchanged without it."""
+    """`text` with "yesterday", "last Friday", "two weeks ago" as dates counted from `said_at`;
+    unchanged without it.
+    """
     if said_at is None:
         return text
     said = said_at.date()

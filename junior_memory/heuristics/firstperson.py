@@ -1,7 +1,8 @@
 """First-person statements: "I prefer tabs over spaces" → "Prefers tabs over spaces."
 
-A clause is read by its verb. What its verb does not mark as lasting (a taste, an identity, a habit, a
-possession, a plan, something that happened in the person's own life) is not read at all: silence is the default.
+A clause is read by its verb. What its verb does not mark as lasting (a taste, an identity, a
+habit, a possession, a plan, something that happened in the person's own life) is not read at
+all: silence is the default.
 """
 
 from __future__ import annotations
@@ -23,26 +24,56 @@ from junior_memory.heuristics.inflection import is_past
 from junior_memory.heuristics.statements import Family, Reading
 from junior_memory.heuristics.wording import reading_of
 
-_NEED = re.compile(r"^(?:a |an |my |large |larger |high |step-?free )?(?:wheelchair|glasses|hearing|captions?|subtitles|screen reader|large|larger|high[- ]contrast|gluten|dark mode|insulin|step-?free|ramp|quiet|at least \w+ hours of sleep)\b", re.I)
-_WOULD_KEEP = re.compile(r"^(?:(?:much|always) )?(?:rather|prefer|never|love to|like to|love (?!(?:it|that|this)\b)\w+ing)\b", re.I)
-_SKILL = re.compile(r"^(?:(?:fluently|barely|also) )?(?:speak|play|cook|swim|drive|ride|read|write|code|juggle|sing|knit|type|ski|surf|sew|draw|sign|understand)\b", re.I)
-_CANNOT = re.compile(r"^(?:(?:really|even) )?(?:eat|drink|have|stand|drive|swim|tolerate|digest|hear|walk|fly|live without|work (?:without|on|before|after)|sleep (?:without|on)|read (?:small|music)|do (?:mornings|gluten|dairy))\b", re.I)
+_NEED = re.compile(
+    r"^(?:a |an |my |large |larger |high |step-?free )?(?:wheelchair|glasses|hearing"
+    r"|captions?|subtitles|screen reader|large|larger|high[- ]contrast|gluten|dark mode"
+    r"|insulin|step-?free|ramp|quiet|at least \w+ hours of sleep)\b",
+    re.I,
+)
+_WOULD_KEEP = re.compile(
+    r"^(?:(?:much|always) )?(?:rather|prefer|never|love to|like to|love (?!(?:it|that"
+    r"|this)\b)\w+ing)\b",
+    re.I,
+)
+_SKILL = re.compile(
+    r"^(?:(?:fluently|barely|also) )?(?:speak|play|cook|swim|drive|ride|read|write|code"
+    r"|juggle|sing|knit|type|ski|surf|sew|draw|sign|understand)\b",
+    re.I,
+)
+_CANNOT = re.compile(
+    r"^(?:(?:really|even) )?(?:eat|drink|have|stand|drive|swim|tolerate|digest|hear|walk|fly"
+    r"|live without|work (?:without|on|before|after)|sleep (?:without|on)|read (?:small"
+    r"|music)|do (?:mornings|gluten|dairy))\b",
+    re.I,
+)
 
 
 _TIMELESS = frozenset(
-    {Family.PREFERENCE, Family.BEING, Family.ATTRIBUTE, Family.POSSESSION, Family.HABIT, Family.OPINION}
+    {
+        Family.PREFERENCE,
+        Family.BEING,
+        Family.ATTRIBUTE,
+        Family.POSSESSION,
+        Family.HABIT,
+        Family.OPINION,
+    }
 )
 _OF_THE_TASK = re.compile(
-    r"^(?:the |your )(?:first|second|third|last|other|new|old|previous|former|latter|next|current|original|\w+er) (?:option|version|one|idea|draft|design|answer|approach|suggestion|layout|title|colou?r|variant|example|wording|sentence|paragraph|proposal|solution)\b|^the (?:following|same|above|attached)\b",
+    r"^(?:the |your )(?:first|second|third|last|other|new|old|previous|former|latter|next"
+    r"|current|original|\w+er) (?:option|version|one|idea|draft|design|answer|approach"
+    r"|suggestion|layout|title|colou?r|variant|example|wording|sentence|paragraph"
+    r"|proposal|solution)\b|^the (?:following|same|above|attached)\b",
     re.IGNORECASE,
 )
 _UNCOUNTED = re.compile(r"^(?:the|this|that|these|those|your?|it|in|about|that)\b", re.I)
 
 
 def read_first_person(text: str, *, wished: bool = False) -> list[Reading]:
-    """The facts that one sentence of the speaker states about the speaker, as canonical texts, in order.
+    """The facts that one sentence of the speaker states about the speaker, as canonical texts, in
+    order.
 
-    `wished` tells that somebody asked to have it remembered: a plain present tense is then a habit.
+    `wished` tells that somebody asked to have it remembered: a plain present tense is then a
+    habit.
     """
     found: list[Reading] = []
     for clause in split_clauses(text):
@@ -54,13 +85,20 @@ def read_first_person(text: str, *, wished: bool = False) -> list[Reading]:
 
 def _read_clause(clause: Clause, *, wished: bool) -> Reading | None:
     said = f"{clause.adverbial} {clause.text}".strip()
-    text = canonical.trim_tail(_MADE_THIS.sub(_indefinite, _INDEFINITE_THIS.sub(_indefinite, clause.text)))
+    text = canonical.trim_tail(
+        _MADE_THIS.sub(_indefinite, _INDEFINITE_THIS.sub(_indefinite, clause.text))
+    )
     adverbial = clause.adverbial
     if marks.LISTENER.search(adverbial):
         adverbial = ""
     if marks.LISTENER.search(text):
         text = _before_listener(text)
-    if not text or refusals.is_hypothetical(text) or refusals.is_unsure(text) or refusals.is_reported(text):
+    if (
+        not text
+        or refusals.is_hypothetical(text)
+        or refusals.is_unsure(text)
+        or refusals.is_reported(text)
+    ):
         return None
     together = possessives.TOGETHER.match(text)
     if together:
@@ -70,19 +108,33 @@ def _read_clause(clause: Clause, *, wished: bool) -> Reading | None:
     expanded = canonical.expand_subject(text)
     head, _, rest = expanded.partition(" ")
     if head.lower() in {"i", "we"} and rest:
-        family, predicate = _read_predicate(rest.split(), whole=said, plural=head.lower() == "we", wished=wished)
+        family, predicate = _read_predicate(
+            rest.split(), whole=said, plural=head.lower() == "we", wished=wished
+        )
         if family is None or predicate is None:
             return None
         if family in _TIMELESS and refusals.speaks_of_now(said):
             return None
         return reading_of(family, predicate, adverbial=adverbial, said=said)
-    return possessives.read_possessive(text, adverbial=adverbial, said=said) or values.read_influence(text, whole=clause.text, said=said)
+    return possessives.read_possessive(
+        text, adverbial=adverbial, said=said
+    ) or values.read_influence(text, whole=clause.text, said=said)
 
 
-_INDEFINITE_THIS = re.compile(r"\bthis (?=(amazing|awesome|great|cool|new|crazy|nice|lovely|wonderful|incredible|fantastic|beautiful|cute|super|really)\b)", re.I)
+_INDEFINITE_THIS = re.compile(
+    r"\bthis (?=(amazing|awesome|great|cool|new|crazy|nice|lovely|wonderful|incredible"
+    r"|fantastic|beautiful|cute|super|really)\b)",
+    re.I,
+)
 
 
-_MADE_THIS = re.compile(r"(?<=\bmade )this (?=((?!pic\b|photo|picture|one\b|when\b|for\b|with\b|to\b|in\b|at\b|last\b|yesterday)[a-z]+) )|(?<=\bmet )this (?=([a-z]+) )|(?<=\bhad )this (?=([a-z]+) )|(?<=\bfinished )this (?=([a-z]+) (?:of|for|about)\b)|(?<=\breading )this (?=([a-z]+) )|(?<=\bstarted )this (?=((?!last|week|year|month|summer)[a-z]+) )", re.I)
+_MADE_THIS = re.compile(
+    r"(?<=\bmade )this (?=((?!pic\b|photo|picture|one\b|when\b|for\b|with\b|to\b|in\b|at\b"
+    r"|last\b|yesterday)[a-z]+) )|(?<=\bmet )this (?=([a-z]+) )|(?<=\bhad )this (?=([a-z]+) )"
+    r"|(?<=\bfinished )this (?=([a-z]+) (?:of|for|about)\b)|(?<=\breading )this (?=([a-z]+) )"
+    r"|(?<=\bstarted )this (?=((?!last|week|year|month|summer)[a-z]+) )",
+    re.I,
+)
 
 
 def _indefinite(match: re.Match[str]) -> str:
@@ -92,16 +144,28 @@ def _indefinite(match: re.Match[str]) -> str:
 
 
 def _before_listener(text: str) -> str:
-    """The part of a clause before it turns to the listener, when that part can stand alone; else nothing."""
+    """The part of a clause before it turns to the listener, when that part can stand alone; else
+    nothing.
+    """
     match = marks.LISTENER.search(text)
     head = text[: match.start()] if match else text
-    cut = max(head.rfind(", "), head.rfind(" and "), head.rfind(" but "), head.rfind(" so "), head.rfind(" if "))
+    cut = max(
+        head.rfind(", "),
+        head.rfind(" and "),
+        head.rfind(" but "),
+        head.rfind(" so "),
+        head.rfind(" if "),
+    )
     head = head[:cut].strip(" ,") if cut > 0 else ""
     return head if len(head.split()) >= 4 else ""
 
 
-def _read_predicate(tokens: list[str], *, whole: str, plural: bool, wished: bool) -> tuple[Family | None, str | None]:
-    """The family of what follows "I" or "we", and that in the third person; (None, None) when it is not a fact."""
+def _read_predicate(
+    tokens: list[str], *, whole: str, plural: bool, wished: bool
+) -> tuple[Family | None, str | None]:
+    """The family of what follows "I" or "we", and that in the third person; (None, None) when it
+    is not a fact.
+    """
     nothing: tuple[Family | None, str | None] = (None, None)
     adverbs, rest = canonical.split_adverbs(tokens)
     if not rest:
@@ -110,7 +174,11 @@ def _read_predicate(tokens: list[str], *, whole: str, plural: bool, wished: bool
     after = rest[1:]
     later, after_adverbs = canonical.split_adverbs(after)
     tail = " ".join(after_adverbs)
-    marked = wished or bool(marks.HABIT_MARK.search(whole)) or not words.HABIT_ADVERBS.isdisjoint({*adverbs, *later})
+    marked = (
+        wished
+        or bool(marks.HABIT_MARK.search(whole))
+        or not words.HABIT_ADVERBS.isdisjoint({*adverbs, *later})
+    )
     family: Family | None = None
     if verb in {"am", "are"}:
         return states.read_state(after, marked=marked, whole=whole, plural=plural)
@@ -119,29 +187,91 @@ def _read_predicate(tokens: list[str], *, whole: str, plural: bool, wished: bool
     elif verb in {"have"}:
         return states.read_have(tokens, after_adverbs, marked=marked, adverbs=[*adverbs, *later])
     elif verb in {"had"}:
-        family = None if states.possesses_moment(tail) or marks.PRONOUN_OBJECT.match(tail) or marks.is_task(tail) else Family.EVENT
+        family = (
+            None
+            if states.possesses_moment(tail)
+            or marks.PRONOUN_OBJECT.match(tail)
+            or marks.is_task(tail)
+            else Family.EVENT
+        )
     elif verb in {"don't", "dont", "do"}:
         if verb == "do" and after[:1] != ["not"]:
-            family = Family.HABIT if marked and tail and not marks.PRONOUN_OBJECT.match(tail) else None
+            family = (
+                Family.HABIT if marked and tail and not marks.PRONOUN_OBJECT.match(tail) else None
+            )
         else:
-            family = _denied(" ".join(after_adverbs[1:] if after_adverbs[:1] == ["not"] else after_adverbs))
+            family = _denied(
+                " ".join(after_adverbs[1:] if after_adverbs[:1] == ["not"] else after_adverbs)
+            )
     elif verb in {"can't", "cant", "cannot"}:
-        family = Family.FEELING if re.match(r"^wait to (?!(?:see|hear|know|talk|chat|catch|find out|it)\b)\w+ (?!(?:it|that|this|them|you)\b)\w+ \w+", tail) and not marks.is_task(tail) else Family.BEING if _CANNOT.match(tail) and not marks.PRONOUN_OBJECT.match(" ".join(after_adverbs[1:])) else None
+        family = (
+            Family.FEELING
+            if re.match(
+                r"^wait to (?!(?:see|hear|know|talk|chat|catch|find out|it)\b)\w+ (?!(?:it|that"
+                r"|this|them|you)\b)\w+ \w+",
+                tail,
+            )
+            and not marks.is_task(tail)
+            else Family.BEING
+            if _CANNOT.match(tail) and not marks.PRONOUN_OBJECT.match(" ".join(after_adverbs[1:]))
+            else None
+        )
     elif verb == "can":
         family = Family.BEING if _SKILL.match(tail) else None
     elif verb == "would":
-        family = Family.PREFERENCE if _WOULD_KEEP.match(" ".join(after)) and not aims.is_task_aim(" ".join(after)) else None
+        family = (
+            Family.PREFERENCE
+            if _WOULD_KEEP.match(" ".join(after)) and not aims.is_task_aim(" ".join(after))
+            else None
+        )
         if family and after and after[0] in {"like", "love"} and not aims.goal_after_to(after):
             family = None
-        if family and (_OF_THE_TASK.match(" ".join(after[1:])) or re.search(r"\b(?:this|that|these|it)\b", " ".join(after))):
+        if family and (
+            _OF_THE_TASK.match(" ".join(after[1:]))
+            or re.search(r"\b(?:this|that|these|it)\b", " ".join(after))
+        ):
             family = None
-        if family and re.match(r"^(?:like|love) to (?:help|see|hear|know|join|share)\b|^rather (?:wait|see|hear)\b", " ".join(after)):
+        if family and re.match(
+            r"^(?:like|love) to (?:help|see|hear|know|join|share)\b|^rather (?:wait|see"
+            r"|hear)\b",
+            " ".join(after),
+        ):
             family = None
-    elif verb == "will" and "always" in later and after_adverbs[:1] and after_adverbs[0].lower() in words.LIKING_VERBS | {"be", "remember", "support"}:
-        family = Family.PREFERENCE if not marks.SELF_OBJECT.match(" ".join(after_adverbs[1:])) and not marks.PRONOUN_OBJECT.match(" ".join(after_adverbs[1:])) else None
+    elif (
+        verb == "will"
+        and "always" in later
+        and after_adverbs[:1]
+        and after_adverbs[0].lower() in words.LIKING_VERBS | {"be", "remember", "support"}
+    ):
+        family = (
+            Family.PREFERENCE
+            if not marks.SELF_OBJECT.match(" ".join(after_adverbs[1:]))
+            and not marks.PRONOUN_OBJECT.match(" ".join(after_adverbs[1:]))
+            else None
+        )
     elif verb in {"will"}:
-        family = Family.GOAL if after_adverbs[:1] and re.match(r"^(?:be (?:moving|starting|studying|graduating|retiring|attending|teaching|living)|move|retire|graduate|become)\b", tail, re.I) else None
-    elif verb in {"haven't", "havent", "didn't", "didnt", "won't", "wont", "wasn't", "weren't", "hadn't"}:
+        family = (
+            Family.GOAL
+            if after_adverbs[:1]
+            and re.match(
+                r"^(?:be (?:moving|starting|studying|graduating|retiring|attending|teaching"
+                r"|living)|move|retire|graduate|become)\b",
+                tail,
+                re.I,
+            )
+            else None
+        )
+    elif verb in {
+        "haven't",
+        "havent",
+        "didn't",
+        "didnt",
+        "won't",
+        "wont",
+        "wasn't",
+        "weren't",
+        "hadn't",
+    }:
         family = _past_denied(verb, tail)
     elif verb in {"want", "wanna", "hope", "plan", "intend", "aim", "aspire", "dream", "wish"}:
         if verb == "wanna":
@@ -171,24 +301,79 @@ def _denied(tail: str) -> Family | None:
         return None
     if marks.PRONOUN_OBJECT.match(rest):
         return None
-    if verb in {"like", "enjoy", "trust", "believe", "care", "want", "eat", "drink", "smoke", "drive", "own", "use", "speak", "live", "work", "celebrate", "watch", "wear", "do", "mind", "swim", "cook", "deploy", "tolerate", "play"}:
-        if verb == "want" and re.match(r"^(?!(?:it|this|that|you|to|them)\b)\w+ (?:\w+ ){0,3}to \w+", rest) and not marks.is_task(rest):
+    if verb in {
+        "like",
+        "enjoy",
+        "trust",
+        "believe",
+        "care",
+        "want",
+        "eat",
+        "drink",
+        "smoke",
+        "drive",
+        "own",
+        "use",
+        "speak",
+        "live",
+        "work",
+        "celebrate",
+        "watch",
+        "wear",
+        "do",
+        "mind",
+        "swim",
+        "cook",
+        "deploy",
+        "tolerate",
+        "play",
+    }:
+        if (
+            verb == "want"
+            and re.match(r"^(?!(?:it|this|that|you|to|them)\b)\w+ (?:\w+ ){0,3}to \w+", rest)
+            and not marks.is_task(rest)
+        ):
             return Family.PREFERENCE
-        if verb in {"want", "mind", "care", "believe", "do"} and (verb != "do" or rest.split(" ")[0] in {"anything", "that", "much", "well", "the"}):
-            return None if verb != "care" or not rest.startswith(("for ", "about ")) else Family.PREFERENCE
-        if verb in {"work", "use", "play", "live"} and refusals.is_about_work(rest) and not marks.HABIT_MARK.search(rest):
+        if verb in {"want", "mind", "care", "believe", "do"} and (
+            verb != "do" or rest.split(" ")[0] in {"anything", "that", "much", "well", "the"}
+        ):
+            return (
+                None
+                if verb != "care" or not rest.startswith(("for ", "about "))
+                else Family.PREFERENCE
+            )
+        if (
+            verb in {"work", "use", "play", "live"}
+            and refusals.is_about_work(rest)
+            and not marks.HABIT_MARK.search(rest)
+        ):
             return None
         return Family.PREFERENCE
     if verb == "have":
         first = refusals.words_of(rest)[:2]
-        return Family.POSSESSION if first and not words.PASSING_POSSESSIONS & set(first) and first[0] in {"a", "any", "kids", "children", "pets", "siblings"} else None
+        return (
+            Family.POSSESSION
+            if first
+            and not words.PASSING_POSSESSIONS & set(first)
+            and first[0] in {"a", "any", "kids", "children", "pets", "siblings"}
+            else None
+        )
     return None
 
 
 def _past_denied(verb: str, tail: str) -> Family | None:
-    if verb in {"haven't", "havent"} and re.match(r"^(?:eaten|drunk|smoked|owned|driven|used) \w+ (?:meat |alcohol )?(?:in|for|since)\b|^been to [A-Z]", tail):
+    if verb in {"haven't", "havent"} and re.match(
+        r"^(?:eaten|drunk|smoked|owned|driven|used) \w+ (?:meat |alcohol )?(?:in|for|since)\b"
+        r"|^been to [A-Z]",
+        tail,
+    ):
         return Family.HABIT
-    if verb in {"didn't", "didnt"} and re.match(r"^(?:go to (?:college|university)|grow up|finish (?:high school|college|school|university)|learn)\b", tail, re.I):
+    if verb in {"didn't", "didnt"} and re.match(
+        r"^(?:go to (?:college|university)|grow up|finish (?:high school|college|school"
+        r"|university)|learn)\b",
+        tail,
+        re.I,
+    ):
         return Family.EVENT
     return None
 
@@ -196,17 +381,65 @@ def _past_denied(verb: str, tail: str) -> Family | None:
 def _opinion(verb: str, tail: str, *, marked: bool) -> Family | None:
     body = tail.removeprefix("that ")
     if verb in {"think", "believe"} and tail.startswith(("in ", "about ")):
-        return Family.PREFERENCE if verb == "believe" and not marks.PRONOUN_OBJECT.match(tail) else None
-    if re.match(r"^(?:i|we|you|he|she|they|it's (?:a|the) (?:bug|problem)|it is|that|this|so|there)\b", body, re.I) and not re.match(r"^(?:it's|it is) (?:so |really |very |super )?(?:important|essential|crucial|key|vital|better|best|good)\b", body, re.I):
+        return (
+            Family.PREFERENCE
+            if verb == "believe" and not marks.PRONOUN_OBJECT.match(tail)
+            else None
+        )
+    if re.match(
+        r"^(?:i|we|you|he|she|they|it's (?:a|the) (?:bug|problem)|it is|that|this|so|there)\b",
+        body,
+        re.I,
+    ) and not re.match(
+        r"^(?:it's|it is) (?:so |really |very |super )?(?:important|essential|crucial|key"
+        r"|vital|better|best|good)\b",
+        body,
+        re.I,
+    ):
         return None
-    if re.match(r"^(?:it's|it is) (?:so |really |very |super )?(?:important|essential|crucial|key|vital|better|best|good|necessary)\b", body, re.I) and len(body.split()) >= 6:
+    if (
+        re.match(
+            r"^(?:it's|it is) (?:so |really |very |super )?(?:important|essential|crucial|key"
+            r"|vital|better|best|good|necessary)\b",
+            body,
+            re.I,
+        )
+        and len(body.split()) >= 6
+    ):
         return Family.OPINION
-    if verb == "feel" and re.match(r"^(?:a strong \w+ to|drawn to|passionate(?:ly)? about|strongly about|connected to|called to|at home in) (?!(?:it|this|that|you)\b)\w+", body, re.I):
+    if verb == "feel" and re.match(
+        r"^(?:a strong \w+ to|drawn to|passionate(?:ly)? about|strongly about|connected to"
+        r"|called to|at home in) (?!(?:it|this|that|you)\b)\w+",
+        body,
+        re.I,
+    ):
         return Family.PREFERENCE
     if verb == "feel":
-        return Family.FEELING if len(body.split()) >= 5 and re.match(r"^(?:so |really |very |most |more )?(?:\w+(?:ed|ful|ive|ious|y|ong|lish)) (?:when|about|by|to|while|after|that|on|in)\b", body, re.I) else None
+        return (
+            Family.FEELING
+            if len(body.split()) >= 5
+            and re.match(
+                r"^(?:so |really |very |most |more )?(?:\w+(?:ed|ful|ive|ious|y|ong|lish))"
+                r" (?:when|about|by|to|while|after|that|on|in)\b",
+                body,
+                re.I,
+            )
+            else None
+        )
     if verb == "find":
-        return Family.OPINION if re.match(r"^(?!it\b|that\b|this\b|them\b|the\b|a\b)[\w -]{3,40} (?:to be |so |really |very |too )*(?:an? (?:great|good|nice|useful|fun|relaxing|wonderful) |relaxing|boring|hard|easy|useful|confusing|distracting|inspiring|calming|helpful|annoying|difficult|tedious|fascinating|interesting|soothing|therapeutic|\w+ing)\b", body, re.I) else None
+        return (
+            Family.OPINION
+            if re.match(
+                r"^(?!it\b|that\b|this\b|them\b|the\b|a\b)[\w -]{3,40} (?:to be |so |really |very"
+                r" |too )*(?:an? (?:great|good|nice|useful|fun|relaxing|wonderful) |relaxing"
+                r"|boring|hard|easy|useful|confusing|distracting|inspiring|calming|helpful"
+                r"|annoying|difficult|tedious|fascinating|interesting|soothing|therapeutic"
+                r"|\w+ing)\b",
+                body,
+                re.I,
+            )
+            else None
+        )
     if refusals.is_about_work(body) and not marks.EVALUATES.search(body):
         return None
     if len(body.split()) < 4 or refusals.gives_status(body) or refusals.speaks_of_now(body):
@@ -215,67 +448,144 @@ def _opinion(verb: str, tail: str, *, marked: bool) -> Family | None:
 
 
 def _lexical(verb: str, tail: str, *, marked: bool, whole: str) -> Family | None:
-    """A clause with an ordinary verb: lasting by the verb, by a mark of habit, or as an event of one's own life."""
+    """A clause with an ordinary verb: lasting by the verb, by a mark of habit, or as an event of
+    one's own life.
+    """
     first = refusals.words_of(tail)[:1]
-    dangling = bool(marks.PRONOUN_OBJECT.match(re.sub(r"^(?:so|really|very|super) (?!much\b)", "", tail)))
-    if verb == "try" and tail.startswith("to ") and len(tail.split()) >= 4 and not dangling and not marks.is_task(tail) and tail.split()[1] in words.ENDEAVOUR_VERBS | words.GOAL_VERBS:
+    dangling = bool(
+        marks.PRONOUN_OBJECT.match(re.sub(r"^(?:so|really|very|super) (?!much\b)", "", tail))
+    )
+    if (
+        verb == "try"
+        and tail.startswith("to ")
+        and len(tail.split()) >= 4
+        and not dangling
+        and not marks.is_task(tail)
+        and tail.split()[1] in words.ENDEAVOUR_VERBS | words.GOAL_VERBS
+    ):
         return Family.HABIT
-    if verb in words.PLAIN_HABITS and len(tail.split()) >= 4 and not dangling and not marks.is_task(tail) and not _UNCOUNTED.match(tail):
+    if (
+        verb in words.PLAIN_HABITS
+        and len(tail.split()) >= 4
+        and not dangling
+        and not marks.is_task(tail)
+        and not _UNCOUNTED.match(tail)
+    ):
         return Family.HABIT
-    if verb in {"stay", "keep"} and re.match(r"^(?:in shape|fit|positive|healthy|active|motivated|calm|organi[sz]ed|sane|busy)\b", tail):
+    if verb in {"stay", "keep"} and re.match(
+        r"^(?:in shape|fit|positive|healthy|active|motivated|calm|organi[sz]ed|sane|busy)\b", tail
+    ):
         return Family.HABIT
     if is_past(verb, whole):
-        if verb in {"learned", "learnt", "realized", "realised", "discovered"} and re.match(r"^that (?!it|this|that|they|he|she|you|we|i\b|there|the)\w+", tail):
+        if verb in {"learned", "learnt", "realized", "realised", "discovered"} and re.match(
+            r"^that (?!it|this|that|they|he|she|you|we|i\b|there|the)\w+", tail
+        ):
             return Family.EVENT
-        if verb == "got" and re.match(r"^(?:married|engaged|promoted|hired|accepted|divorced|laid off)\b", tail):
+        if verb == "got" and re.match(
+            r"^(?:married|engaged|promoted|hired|accepted|divorced|laid off)\b", tail
+        ):
             return Family.EVENT
-        if verb == "wanted" and re.match(r"^to try (?:a|an|some|out) (?!\w+ (?:approach|query|command|fix|version)\b)\w+", tail):
+        if verb == "wanted" and re.match(
+            r"^to try (?:a|an|some|out) (?!\w+ (?:approach|query|command|fix|version)\b)\w+", tail
+        ):
             return Family.GOAL
         if verb == "wanted" and tail.startswith("to "):
             return Family.GOAL if aims.aims_at_life(tail[3:]) else None
-        if verb == "changed" and re.match(r"^my (?:diet|job|career|name|major|routine|lifestyle|habits|field)\b", tail):
+        if verb == "changed" and re.match(
+            r"^my (?:diet|job|career|name|major|routine|lifestyle|habits|field)\b", tail
+        ):
             return Family.EVENT
         if verb == "felt" and re.match(r"^that (?:i|we) (?:wanted|needed) to \w+ \w+", tail, re.I):
             return Family.FEELING
-        if verb == "heard" and re.match(r"^(?:a|an|some) (?!rumou?r|noise|voice)\w+ (?:\w+ )?(?:from|by|at)\b", tail):
+        if verb == "heard" and re.match(
+            r"^(?:a|an|some) (?!rumou?r|noise|voice)\w+ (?:\w+ )?(?:from|by|at)\b", tail
+        ):
             return Family.EVENT
         if verb == "asked" and re.match(r"^(?:my|our|family|friends) \w+", tail):
             return Family.EVENT
-        if verb == "told" and re.match(r"^(?:my|our) \w+", tail) and len(tail.split()) >= 4 and not marks.is_task(tail):
+        if (
+            verb == "told"
+            and re.match(r"^(?:my|our) \w+", tail)
+            and len(tail.split()) >= 4
+            and not marks.is_task(tail)
+        ):
             return Family.EVENT
-        if verb == "tried" and tail.startswith("to ") and tail.split()[1:2] and tail.split()[1] in words.ENDEAVOUR_VERBS and len(tail.split()) >= 5 and not marks.is_task(tail):
+        if (
+            verb == "tried"
+            and tail.startswith("to ")
+            and tail.split()[1:2]
+            and tail.split()[1] in words.ENDEAVOUR_VERBS
+            and len(tail.split()) >= 5
+            and not marks.is_task(tail)
+        ):
             return Family.EVENT
         if verb == "made" and re.match(r"^it (?:to|through|into) (?:the|my|a) \w+", tail):
             return Family.EVENT
-        if verb == "tried" and re.match(r"^\w+ing (?!it\b|this (?!week|year|summer)|that\b|to\b)", tail) and tail.split()[0].lower() not in marks.AT_HAND:
+        if (
+            verb == "tried"
+            and re.match(r"^\w+ing (?!it\b|this (?!week|year|summer)|that\b|to\b)", tail)
+            and tail.split()[0].lower() not in marks.AT_HAND
+        ):
             return Family.EVENT
-        if verb == "got" and re.match(r"^the (?:idea|chance|impression|feeling|point|message)\b", tail):
+        if verb == "got" and re.match(
+            r"^the (?:idea|chance|impression|feeling|point|message)\b", tail
+        ):
             return None
         if not tail or dangling or verb in words.WORK_STEP_VERBS:
             return None
-        if (verb in words.NEW_ONLY_VERBS and not re.match(r"^(?:out |a |an |some |my |our |this new |new |up |how |[A-Z])", tail)) or len(tail.split()) < 2:
+        if (
+            verb in words.NEW_ONLY_VERBS
+            and not re.match(r"^(?:out |a |an |some |my |our |this new |new |up |how |[A-Z])", tail)
+        ) or len(tail.split()) < 2:
             return None
-        if marks.is_task(tail) or re.match(r"^(?:back(?! (?:from|into|to) (?:an?|my|our|the)\b)|up(?! (?:to|in|on|with|near|outside|speaking|around)\b)|here|there|home|stuck|lost|an? (?:email|message|error|404|500|warning|reply|notification|call))\b", tail, re.I):
+        if marks.is_task(tail) or re.match(
+            r"^(?:back(?! (?:from|into|to) (?:an?|my|our|the)\b)|up(?! (?:to|in|on|with|near"
+            r"|outside|speaking|around)\b)|here|there|home|stuck|lost|an? (?:email|message"
+            r"|error|404|500|warning|reply|notification|call))\b",
+            tail,
+            re.I,
+        ):
             return None
-        if verb in {"got", "loved", "liked", "enjoyed", "felt", "saw", "made", "used"} and len(tail.split()) < 3:
+        if (
+            verb in {"got", "loved", "liked", "enjoyed", "felt", "saw", "made", "used"}
+            and len(tail.split()) < 3
+        ):
             return None
-        if verb == "felt" and not re.search(r"\b(?:when|about|by|that|because|to|while|after|like|being|for|at|\w+ing)\b", tail):
+        if verb == "felt" and not re.search(
+            r"\b(?:when|about|by|that|because|to|while|after|like|being|for|at|\w+ing)\b", tail
+        ):
             return None
         return Family.FEELING if verb in {"felt", "loved", "liked", "enjoyed"} else Family.EVENT
     if verb == "take" and re.match(r"^my \w+ (?:with|without|black|decaf)\b", tail):
         return Family.HABIT
-    if _OF_THE_TASK.match(tail) or (verb in {"use", "run", "have"} and re.match(r"^(?:this|that|these|those)\b", tail, re.I)):
+    if _OF_THE_TASK.match(tail) or (
+        verb in {"use", "run", "have"} and re.match(r"^(?:this|that|these|those)\b", tail, re.I)
+    ):
         return None
     if verb in {"get", "see", "hit", "find", "have", "need"} and marks.is_task(tail):
         return None
     if verb in words.LIKING_VERBS:
-        if not tail or dangling or (first and first[0] in {"how", "what", "when", "your", "you", "the"} and verb in {"love", "like"} and len(tail.split()) < 3):
+        if (
+            not tail
+            or dangling
+            or (
+                first
+                and first[0] in {"how", "what", "when", "your", "you", "the"}
+                and verb in {"love", "like"}
+                and len(tail.split()) < 3
+            )
+        ):
             return None
         if marks.SELF_OBJECT.match(tail):
             return None
         if verb in {"tend", "belong"} and first != ["to"]:
             return None
-        if verb in {"love", "like"} and re.match(r"^(?:to (?:know|see|hear)|seeing|hearing|how|what|when) (?:you|your|that|it)\b|^the (?:idea|photo|pic|picture|color|colors|look|sound)\b", tail, re.I):
+        if verb in {"love", "like"} and re.match(
+            r"^(?:to (?:know|see|hear)|seeing|hearing|how|what|when) (?:you|your|that|it)\b"
+            r"|^the (?:idea|photo|pic|picture|color|colors|look|sound)\b",
+            tail,
+            re.I,
+        ):
             return None
         return Family.PREFERENCE
     if verb in words.DIET_VERBS and tail and not dangling:
@@ -283,15 +593,49 @@ def _lexical(verb: str, tail: str, *, marked: bool, whole: str) -> Family | None
     if verb in words.BEING_VERBS:
         if dangling or not tail:
             return None
-        if verb == "work" and not re.match(r"^(?:as|at|for|in|with|from|on (?!it|this|that)|part|full|remotely|night|nights|shifts|mostly|\w+ly|mondays|four|4|best|better)\b", tail, re.I):
+        if verb == "work" and not re.match(
+            r"^(?:as|at|for|in|with|from|on (?!it|this|that)|part|full|remotely|night|nights"
+            r"|shifts|mostly|\w+ly|mondays|four|4|best|better)\b",
+            tail,
+            re.I,
+        ):
             return None
         if verb in {"come"} and not tail.lower().startswith("from"):
             return None
-        if verb in {"run", "play", "make", "drive", "use", "lead", "manage", "train", "stream", "major", "maintain", "support", "hold"} and marks.is_task(tail) and not marked and verb not in {"use", "manage", "lead", "maintain"}:
+        if (
+            verb
+            in {
+                "run",
+                "play",
+                "make",
+                "drive",
+                "use",
+                "lead",
+                "manage",
+                "train",
+                "stream",
+                "major",
+                "maintain",
+                "support",
+                "hold",
+            }
+            and marks.is_task(tail)
+            and not marked
+            and verb not in {"use", "manage", "lead", "maintain"}
+        ):
             return None
         return Family.BEING if not marked else Family.HABIT
-    if verb == "go" and not re.match(r"^(?:to|for|on|\w+ing|out|by|without|through|back|home|there)\b", tail, re.I):
+    if verb == "go" and not re.match(
+        r"^(?:to|for|on|\w+ing|out|by|without|through|back|home|there)\b", tail, re.I
+    ):
         return None
-    if marked and verb in words.HABIT_VERBS and tail and not dangling and verb not in {"feel", "look", "want", "need"} and (verb != "think" or re.match(r"^(?:about|of) (?:my|the|how) \w+ \w+", tail)):
+    if (
+        marked
+        and verb in words.HABIT_VERBS
+        and tail
+        and not dangling
+        and verb not in {"feel", "look", "want", "need"}
+        and (verb != "think" or re.match(r"^(?:about|of) (?:my|the|how) \w+ \w+", tail))
+    ):
         return Family.HABIT
     return None

@@ -1,4 +1,6 @@
-"""Small signs that several readers look for: a dangling object, a mark of habit, a listener spoken to."""
+"""Small signs that several readers look for: a dangling object, a mark of habit, a listener spoken
+to.
+"""
 
 from __future__ import annotations
 
@@ -7,35 +9,68 @@ import re
 from junior_memory.heuristics import refusals
 
 PRONOUN_OBJECT = re.compile(
-    r"^(?:(?:to|of|on|in|at|for|with|about|from|doing|seeing|having|trying|using|all|both|up|out|so|as) ){0,2}"
-    r"(?:it|them|they|ones|him|her|so|there|here|some (?:to|of|for)|a similar|the same|(?:that|this|these|those)(?! (?!(?:it|this|he|she|they|we|you|i|is|was|are|were|the|way|one|kind|sort|time|stuff|thing|pic|photo|picture|and|in|on|at|for|to|with|from|of)\b)\w+ \w+)|one(?= (?:in|for|to|that|who|at|on|with|from)\b|,|$)|another)\b(?! of (?:my|our|the)\b)(?! time\b)(?: |,|$)",
+    r"^(?:(?:to|of|on|in|at|for|with|about|from|doing|seeing|having|trying|using|all|both"
+    r"|up|out|so|as) ){0,2}"
+    r"(?:it|them|they|ones|him|her|so|there|here|some (?:to|of|for)|a similar|the same"
+    r"|(?:that|this|these|those)(?! (?!(?:it|this|he|she|they|we|you|i|is|was|are|were"
+    r"|the|way|one|kind|sort|time|stuff|thing|pic|photo|picture|and|in|on|at|for|to|with"
+    r"|from|of)\b)\w+ \w+)|one(?= (?:in|for|to|that|who|at|on|with|from)\b|,|$)"
+    r"|another)\b(?! of (?:my|our|the)\b)(?! time\b)(?: |,|$)",
     re.IGNORECASE,
 )
-SELF_OBJECT = re.compile(r"^(?:(?:in|with|about) )?(?:us|me|you|myself|ourselves|each other|everyone|everything)\b", re.I)
+SELF_OBJECT = re.compile(
+    r"^(?:(?:in|with|about) )?(?:us|me|you|myself|ourselves|each other|everyone|everything)\b", re.I
+)
 HABIT_MARK = re.compile(
-    r"\b(?:always|never|usually|often|sometimes|rarely|mostly|generally|typically|normally|regularly|every|each|daily|weekly|monthly|yearly|nightly"
-    r"|on (?:mon|tues|wednes|thurs|fri|satur|sun)days|(?:mon|tues|wednes|thurs|fri|satur|sun)days|weekends|weekdays|mornings|evenings|afternoons"
-    r"|in the (?:morning|evening|afternoon)|at night|during the (?:holidays|week|summer|winter)|at christmas|by \w+ing|(?:once|twice|\w+ times) (?:a|per|every) (?:day|week|month|year)|before (?:i|work|bed|we|breakfast|starting|committing|merging|pushing)"
-    r"|after (?:work|dinner|lunch|school)|when(?:ever)? (?:i|we)|instead of|for (?:work|fun|breakfast|lunch|dinner|everything|all my)|rather than|first thing|since (?:\d{4}|i was|childhood))\b",
+    r"\b(?:always|never|usually|often|sometimes|rarely|mostly|generally|typically"
+    r"|normally|regularly|every|each|daily|weekly|monthly|yearly|nightly"
+    r"|on (?:mon|tues|wednes|thurs|fri|satur|sun)days|(?:mon|tues|wednes|thurs|fri|satur"
+    r"|sun)days|weekends|weekdays|mornings|evenings|afternoons"
+    r"|in the (?:morning|evening|afternoon)|at night|during the (?:holidays|week|summer"
+    r"|winter)|at christmas|by \w+ing|(?:once|twice|\w+ times) (?:a|per|every) (?:day"
+    r"|week|month|year)|before (?:i|work|bed|we|breakfast|starting|committing|merging"
+    r"|pushing)"
+    r"|after (?:work|dinner|lunch|school)|when(?:ever)? (?:i|we)|instead of|for (?:work"
+    r"|fun|breakfast|lunch|dinner|everything|all my)|rather than|first thing|since"
+    r" (?:\d{4}|i was|childhood))\b",
     re.IGNORECASE,
 )
-DURATION = re.compile(r"\b(?:for (?:the (?:past|last) )?(?:\w+ ){1,2}(?:years?|months|decades?)|since (?:\d{4}|i was|childhood|college|high school)|all my life|my whole life|lately|recently|these days|for a while)\b", re.I)
+DURATION = re.compile(
+    r"\b(?:for (?:the (?:past|last) )?(?:\w+ ){1,2}(?:years?|months|decades?)|since (?:\d{4}"
+    r"|i was|childhood|college|high school)|all my life|my whole life|lately|recently|these"
+    r" days|for a while)\b",
+    re.I,
+)
 LISTENER = re.compile(r"\b(?:you|your|you're|you've|you'll|you'd|yours|yourself|ya|y'all)\b", re.I)
-EVALUATES = re.compile(r"\b(?:important|essential|better|best|worse|worst|overrated|underrated|crucial|key|vital|matters?|powerful|great|good|bad|useful|useless|harmful|healthy|unhealthy|beautiful|ugly|necessary|worth|valuable|impact|difference|matter|fair|unfair|should|clearer|easier|faster|cleaner|nicer|prettier|too)\b", re.I)
+EVALUATES = re.compile(
+    r"\b(?:important|essential|better|best|worse|worst|overrated|underrated|crucial|key|vital"
+    r"|matters?|powerful|great|good|bad|useful|useless|harmful|healthy|unhealthy|beautiful"
+    r"|ugly|necessary|worth|valuable|impact|difference|matter|fair|unfair|should|clearer"
+    r"|easier|faster|cleaner|nicer|prettier|too)\b",
+    re.I,
+)
 AT_HAND = frozenset(
-    "debugging fixing testing deploying waiting getting having seeing looking trying running asking calling wondering struggling"
-    " told given asked getting working going using feeling being migrating refactoring checking investigating chasing-up pinging"
-    " staring googling searching rebasing merging pushing reviewing compiling rerunning hearing telling saying meaning".split()
+    "debugging fixing testing deploying waiting getting having seeing looking trying "
+    "running asking calling wondering struggling"
+    " told given asked getting working going using feeling being migrating refactoring "
+    "checking investigating chasing-up pinging"
+    " staring googling searching rebasing merging pushing reviewing compiling rerunning "
+    "hearing telling saying meaning".split()
 )
 PARTICIPLES = frozenset(
-    "gone done seen had taken made met bought found begun run won given come felt written left lost taught told grown known"
-    " heard kept spent sold built brought caught chosen drunk driven eaten fallen flown held led ridden risen sung sent slept"
-    " spoken stood swum thrown understood woken worn become read put set learnt gotten got started outgrown overcome".split()
+    "gone done seen had taken made met bought found begun run won given come felt "
+    "written left lost taught told grown known"
+    " heard kept spent sold built brought caught chosen drunk driven eaten fallen flown "
+    "held led ridden risen sung sent slept"
+    " spoken stood swum thrown understood woken worn become read put set learnt gotten "
+    "got started outgrown overcome".split()
 )
 
 
 def is_participle(word: str) -> bool:
-    return word in PARTICIPLES or (len(word) > 3 and word.endswith("ed") and word not in {"need", "red", "bed"})
+    return word in PARTICIPLES or (
+        len(word) > 3 and word.endswith("ed") and word not in {"need", "red", "bed"}
+    )
 
 
 def is_task(text: str) -> bool:

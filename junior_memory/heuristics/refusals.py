@@ -1,4 +1,6 @@
-"""What is never a fact about a person or a team, whatever its words: decided on the sentence, before any rewording."""
+"""What is never a fact about a person or a team, whatever its words: decided on the sentence,
+before any rewording.
+"""
 
 from __future__ import annotations
 
@@ -17,40 +19,65 @@ from junior_memory.heuristics.words import (
 _WORD = re.compile(r"[\w'+#-]+")
 _QUESTION_START = re.compile(
     r"^(?:(?:and|but|so|ok|okay|hey|hi|also|well|um+|hmm+|quick question|question)[,:]? )?(?:"
-    r"(?:what|who|whom|where|which|whose)(?:'s|'re|'d)?\b(?! i (?:love|like|enjoy|hate|prefer|need)\b)"
-    r"|why\b|how(?:'s)? (?:about|come|do|does|did|can|could|would|should|is|are|was|were|much|many|long|often|to|has|have|am|will)\b"
+    r"(?:what|who|whom|where|which|whose)(?:'s|'re|'d)?\b(?! i (?:love|like|enjoy|hate"
+    r"|prefer|need)\b)"
+    r"|why\b|how(?:'s)? (?:about|come|do|does|did|can|could|would|should|is|are|was|were"
+    r"|much|many|long|often|to|has|have|am|will)\b"
     r"|when (?:is|are|do|does|did|will|can|should|was|were)\b"
-    r"|(?:do|does|did|can|could|would|should|shall|is|are|am|was|were|will|have|has|had|may|isn't|aren't|don't|doesn't|didn't|can't|couldn't|wouldn't|won't) "
-    r"(?:you|i|we|they|he|she|it|there|this|that|these|those|anyone|anybody|someone|somebody|the|my|our|your|people)\b"
-    r"|any (?:idea|ideas|chance|tips|advice|thoughts|suggestions|recommendations)\b|anyone\b|wanna\b|want to join)",
+    r"|(?:do|does|did|can|could|would|should|shall|is|are|am|was|were|will|have|has|had"
+    r"|may|isn't|aren't|don't|doesn't|didn't|can't|couldn't|wouldn't|won't) "
+    r"(?:you|i|we|they|he|she|it|there|this|that|these|those|anyone|anybody|someone"
+    r"|somebody|the|my|our|your|people)\b"
+    r"|any (?:idea|ideas|chance|tips|advice|thoughts|suggestions|recommendations)\b"
+    r"|anyone\b|wanna\b|want to join)",
     re.IGNORECASE,
 )
 _HYPOTHETICAL = re.compile(
-    r"^(?:(?:but|and|so|well|ok|okay|now|then)[, ]+)?(?:if|suppose|supposing|imagine|assuming|assume|let's (?:say|assume|pretend|suppose)|say (?:i|we|you|my)\b|pretend|what if|unless"
-    r"|in case|in theory|theoretically|hypothetically|for (?:example|instance)|e\.g|in a perfect world|had i|were i|as an example|in (?:this|the|my) (?:story|scenario|example|game|novel|role-?play|book)|in an ideal world|example)\b"
-    r"|\bi wish\b|\bif i (?:was|were|had|could|won|did)\b|\bwould(?:'ve| have)\b|\bcould have\b|\bas if i\b|\bif only\b|\bwould be (?:nice|great|cool|good|better)\b",
+    r"^(?:(?:but|and|so|well|ok|okay|now|then)[, ]+)?(?:if|suppose|supposing|imagine"
+    r"|assuming|assume|let's (?:say|assume|pretend|suppose)|say (?:i|we|you|my)\b|pretend"
+    r"|what if|unless"
+    r"|in case|in theory|theoretically|hypothetically|for (?:example|instance)|e\.g|in a"
+    r" perfect world|had i|were i|as an example|in (?:this|the|my) (?:story|scenario"
+    r"|example|game|novel|role-?play|book)|in an ideal world|example)\b"
+    r"|\bi wish\b|\bif i (?:was|were|had|could|won|did)\b|\bwould(?:'ve| have)\b|\bcould"
+    r" have\b|\bas if i\b|\bif only\b|\bwould be (?:nice|great|cool|good|better)\b",
     re.IGNORECASE,
 )
 _REPORTED = re.compile(
-    r"\b(?:said|says|told (?:me|us|him|her|them)|claims?|claimed|mentioned that|asked (?:me|us|if|whether)|according to|reportedly|rumou?r|heard (?:that|from)|reckons|keeps saying|apparently|quote"
-    r"|wrote that|writes that|insists|insisted that|thinks (?:i|that i|we)|believes (?:i|that i)|calls me|call me (?:a|the)\b)\b",
+    r"\b(?:said|says|told (?:me|us|him|her|them)|claims?|claimed|mentioned that|asked"
+    r" (?:me|us|if|whether)|according to|reportedly|rumou?r|heard (?:that|from)|reckons"
+    r"|keeps saying|apparently|quote"
+    r"|wrote that|writes that|insists|insisted that|thinks (?:i|that i|we)|believes (?:i"
+    r"|that i)|calls me|call me (?:a|the)\b)\b",
     re.IGNORECASE,
 )
 _QUOTED_SPEECH = re.compile(r"\"[^\"]{0,400}\b(?:I|I'm|I've|my|me|you|your|we|our)\b[^\"]{0,400}\"")
 _ALL_QUOTED = re.compile(r"^[\"'].{3,}[\"']$")
 _SECRET = re.compile(
-    r"\b(?:pass ?word|passphrase|passwort|contrase\u00f1a|mot de passe|api[ -]?key|secret key|access key|private key|access token"
-    r"|auth token|credit card|card number|cvv|iban|ssn|social security number|pin|otp|one-time code|verification code)\b"
+    r"\b(?:pass ?word|passphrase|passwort|contrase\u00f1a|mot de passe|api[ -]?key|secret"
+    r" key|access key|private key|access token"
+    r"|auth token|credit card|card number|cvv|iban|ssn|social security number|pin|otp"
+    r"|one-time code|verification code)\b"
     r"(?: \w+){0,3} ?(?:is|was|are|ist|est|es|:|=)(?: |$)|\bbearer [\w.-]{16,}",
     re.IGNORECASE,
 )
-_NOW = re.compile(r"\b(?:" + "|".join(re.escape(phrase) for phrase in NOW_PHRASES) + r")\b", re.IGNORECASE)
-_CLOCK_TASK = re.compile(r"\b(?:at|by|until|till|before) \d{1,2}(?::\d\d)? ?(?:am|pm|o'clock)?\b", re.IGNORECASE)
+_NOW = re.compile(
+    r"\b(?:" + "|".join(re.escape(phrase) for phrase in NOW_PHRASES) + r")\b", re.IGNORECASE
+)
+_CLOCK_TASK = re.compile(
+    r"\b(?:at|by|until|till|before) \d{1,2}(?::\d\d)? ?(?:am|pm|o'clock)?\b", re.IGNORECASE
+)
 _THREAD = re.compile(
-    r"\b(?:this (?:thread|chat|conversation|channel|message|session)|above|below|see (?:attached|link)|attached|as discussed|pasted|my (?:last|previous) (?:message|question|prompt)|previous answer|your (?:last|previous) \w+)\b",
+    r"\b(?:this (?:thread|chat|conversation|channel|message|session)|above|below|see"
+    r" (?:attached|link)|attached|as discussed|pasted|my (?:last|previous) (?:message"
+    r"|question|prompt)|previous answer|your (?:last|previous) \w+)\b",
     re.IGNORECASE,
 )
-_METRIC = re.compile(r"(?:\b\d[\d.,]* ?(?:%|percent|ms|kb|mb|gb|tb|errors?|failures?|requests|tickets|users|visitors|points|commits)(?!\w)|\$ ?\d|\u20ac ?\d|\d ?[\u20ac$])", re.IGNORECASE)
+_METRIC = re.compile(
+    r"(?:\b\d[\d.,]* ?(?:%|percent|ms|kb|mb|gb|tb|errors?|failures?|requests|tickets|users"
+    r"|visitors|points|commits)(?!\w)|\$ ?\d|\u20ac ?\d|\d ?[\u20ac$])",
+    re.IGNORECASE,
+)
 
 
 def words_of(text: str) -> list[str]:
@@ -71,7 +98,12 @@ def is_hypothetical(text: str) -> bool:
 def is_unsure(text: str) -> bool:
     """Speculation: the speaker does not vouch for it."""
     lowered = f" {text.lower()} "
-    if " not sure" in lowered or " no idea" in lowered or "might be" in lowered or " could be " in lowered:
+    if (
+        " not sure" in lowered
+        or " no idea" in lowered
+        or "might be" in lowered
+        or " could be " in lowered
+    ):
         return True
     return not UNSURE_WORDS.isdisjoint(words_of(text))
 
@@ -82,7 +114,9 @@ def is_reported(text: str) -> bool:
 
 
 def names_secret(text: str) -> bool:
-    """A sentence that hands over a credential: left out here, whatever the later check makes of its value."""
+    """A sentence that hands over a credential: left out here, whatever the later check makes of
+    its value.
+    """
     return bool(_SECRET.search(text))
 
 
@@ -131,7 +165,22 @@ def gives_status(text: str) -> bool:
     """Says what state something is in: "is down", "are green", "has failed"."""
     words = words_of(text)
     return any(
-        word in {"is", "are", "was", "were", "looks", "seems", "keeps", "has", "have", "be", "been", "still", "it's"}
+        word
+        in {
+            "is",
+            "are",
+            "was",
+            "were",
+            "looks",
+            "seems",
+            "keeps",
+            "has",
+            "have",
+            "be",
+            "been",
+            "still",
+            "it's",
+        }
         and not STATUS.isdisjoint(words[place + 1 : place + 3])
         for place, word in enumerate(words)
     ) or not STATUS.isdisjoint(words[-1:])

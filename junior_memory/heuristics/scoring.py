@@ -1,8 +1,9 @@
 """Which of a session's statements are worth the few places there are.
 
-A logistic score over features of language alone: how much is said in the first person, in which tenses, what kind
-of statement it is, whether it answers a question. No names, no topics. The weights were fitted on conversations with
-hand-written facts, checked by leaving whole conversations out, and rounded.
+A logistic score over features of language alone: how much is said in the first person, in which
+tenses, what kind of statement it is, whether it answers a question. No names, no topics. The
+weights were fitted on conversations with hand-written facts, checked by leaving whole
+conversations out, and rounded.
 """
 
 from __future__ import annotations
@@ -15,24 +16,34 @@ from junior_memory.heuristics.sentences import Sentence
 from junior_memory.heuristics.statements import Family, Reading
 from junior_memory.heuristics.wording import content_words
 
-_FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|we're|we've|we'll|our|us)\b", re.IGNORECASE)
+_FIRST = re.compile(
+    r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|we're|we've|we'll|our|us)\b", re.IGNORECASE
+)
 _SECOND = re.compile(r"\b(?:you|your|you're|you've|yours|y'all)\b", re.IGNORECASE)
 _EVENT = re.compile(
-    r"\b(?:i|we)\s+(?:\w+ly\s+|just\s+|also\s+)?(?:\w{2,}ed|went|got|had|was|took|made|met|saw|bought|found|began|ran|won"
+    r"\b(?:i|we)\s+(?:\w+ly\s+|just\s+|also\s+)?(?:\w{2,}ed|went|got|had|was|took|made"
+    r"|met|saw|bought|found|began|ran|won"
     r"|gave|came|felt|did|wrote|read|left|lost|taught|told|grew)\b",
     re.IGNORECASE,
 )
 _LASTING = re.compile(r"\b(?:i've|we've|i have been|i'm|we're)\b", re.IGNORECASE)
 _CHAT = re.compile(
-    r"\b(?:wow|thanks|thank|awesome|cool|great|congrats|bye|take care|glad|sounds|good luck|amazing|nice)\b", re.IGNORECASE
+    r"\b(?:wow|thanks|thank|awesome|cool|great|congrats|bye|take care|glad|sounds|good"
+    r" luck|amazing|nice)\b",
+    re.IGNORECASE,
 )
 _TIME = re.compile(
-    r"\b(?:yesterday|last|ago|recently|lately|since|started|next|planning|years?|months?|weeks?|weekend|new|used to|first"
+    r"\b(?:yesterday|last|ago|recently|lately|since|started|next|planning|years?|months?"
+    r"|weeks?|weekend|new|used to|first"
     r"|always|favou?rite)\b",
     re.IGNORECASE,
 )
 _DEICTIC = re.compile(r"\b(?:this|that|these|those|it|them|there|here)\b", re.IGNORECASE)
-_DATED = re.compile(r"\b(?:yesterday|last|ago|next|(?:19|20)\d\d|january|february|march|april|may|june|july|august|september|october|november|december)\b", re.IGNORECASE)
+_DATED = re.compile(
+    r"\b(?:yesterday|last|ago|next|(?:19|20)\d\d|january|february|march|april|may|june|july"
+    r"|august|september|october|november|december)\b",
+    re.IGNORECASE,
+)
 
 _WEIGHTS: Mapping[str, float] = {
     "base": -3.4,
@@ -67,9 +78,15 @@ _WEIGHTS: Mapping[str, float] = {
 _STRONG: Mapping[Family, float] = {Family.DIRECTIVE: 4.0, Family.PROCEDURE: 4.0, Family.TEAM: 4.0}
 
 
-def message_features(text: str, *, sentences: tuple[Sentence, ...], answers: bool, opens: bool) -> dict[str, float]:
+def message_features(
+    text: str, *, sentences: tuple[Sentence, ...], answers: bool, opens: bool
+) -> dict[str, float]:
     """What a whole message says about its worth; every value is near the range 0 to 3."""
-    told = [one.text for one in sentences if not one.asks and _FIRST.search(one.text) and not _SECOND.search(one.text)]
+    told = [
+        one.text
+        for one in sentences
+        if not one.asks and _FIRST.search(one.text) and not _SECOND.search(one.text)
+    ]
     size = sum(len(one) for one in told)
     return {
         "length": math.log1p(len(text)) / 2,
@@ -99,7 +116,11 @@ def reading_features(reading: Reading) -> dict[str, float]:
 
 
 def score_reading(reading: Reading, features: Mapping[str, float]) -> float:
-    """The score of a statement in its message; higher is better, about 0 where half are worth keeping."""
+    """The score of a statement in its message; higher is better, about 0 where half are worth
+    keeping.
+    """
     own = reading_features(reading)
-    total = sum(_WEIGHTS.get(name, 0.0) * value for name, value in (*features.items(), *own.items()))
+    total = sum(
+        _WEIGHTS.get(name, 0.0) * value for name, value in (*features.items(), *own.items())
+    )
     return total + _WEIGHTS.get("base", 0.0) + _STRONG.get(reading.family, 0.0)

@@ -1,7 +1,8 @@
-"""Messages → sentences: what is prose and what is not, where one statement ends and the next begins.
+"""Messages → sentences: what is prose and what is not, where one statement ends and the next
+begins.
 
-One pass over the characters, so the time is linear in the text whatever it holds. Fenced and indented
-code, quoted lines, log lines and stack traces are not prose and are left out.
+One pass over the characters, so the time is linear in the text whatever it holds. Fenced and
+indented code, quoted lines, log lines and stack traces are not prose and are left out.
 """
 
 from __future__ import annotations
@@ -12,22 +13,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 MAX_SENTENCE = 500
-"""Longer runs without an end are not sentences that a person states a fact in; they are skipped."""
+"""Longer runs without an end are not sentences that a person states a fact in; they are skipped.
+"""
 
 MAX_SENTENCES = 4_000
 """Sentences that are read of one message (a 2 MB paste stays bounded)."""
 
-_APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'", "\u00a0": " "})
+_APOSTROPHES = str.maketrans(
+    {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'", "\u00a0": " "}
+)
 _QUOTES = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u00ab": '"', "\u00bb": '"'})
 _BACKTICK_APOSTROPHE = re.compile(r"(?<=[A-Za-z])`(?=(?:s|t|m|d|re|ve|ll)\b)")
 _BULLET = re.compile(r"^\s{0,8}(?:[-*+\u2022\u2013]|\d{1,3}[.)]|#{1,6})\s+")
 _LOG_LINE = re.compile(
-    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:|\d\d:\d\d:\d\d\b|(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|TRACE)\b"
+    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:|\d\d:\d\d:\d\d\b|(?:ERROR|WARN|WARNING|INFO"
+    r"|DEBUG|FATAL|TRACE)\b"
     r"|Traceback\b|File \"|at [\w.$<>]{1,200}\(|\$ |>>> |#!/)"
 )
 _CODE_END = re.compile(r"[;{}]\s*$|=>\s*$")
 _CODE_START = re.compile(
-    r"^\s*(?:def \w|class \w+[(:]|import \w|from \w[\w.]* import|const \w|let \w+ =|var \w|function \w|return\b.*;"
+    r"^\s*(?:def \w|class \w+[(:]|import \w|from \w[\w.]* import|const \w|let \w+ =|var"
+    r" \w|function \w|return\b.*;"
     r"|SELECT .* FROM|INSERT INTO|<\w+[ >/]|</|[\w.]+\(.*\)$|\w+ ?= ?\S)"
 )
 _ENDS = frozenset(".!?\u2026\u3002\uff01\uff1f\uff61")
@@ -35,7 +41,8 @@ _ASKS = frozenset("?\uff1f")
 _WIDE_ENDS = frozenset("\u3002\uff01\uff1f\uff61")
 _CLOSERS = frozenset("\"')]}\u300d\u300f\u201d\u2019*_~")
 _ABBREVIATIONS = frozenset(
-    "e.g i.e eg ie mr mrs ms dr prof st vs approx no nr fig dept jr sr inc ltd co corp ca cf al est min max"
+    "e.g i.e eg ie mr mrs ms dr prof st vs approx no nr fig dept jr sr inc ltd co corp "
+    "ca cf al est min max"
     " jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri a.m p.m"
     " bzw z.b usw d.h ca. ph.d u.s u.k".split()
 )
@@ -55,7 +62,9 @@ class Sentence:
 
 
 def split_sentences(text: str) -> tuple[Sentence, ...]:
-    """The sentences of one message in order, at most MAX_SENTENCES, each at most MAX_SENTENCE characters."""
+    """The sentences of one message in order, at most MAX_SENTENCES, each at most MAX_SENTENCE
+    characters.
+    """
     found: list[Sentence] = []
     for block in _blocks(text):
         for sentence in _split_block(block):
@@ -163,7 +172,9 @@ def _split_block(block: str) -> Iterator[Sentence]:
 
 
 def _is_dash(block: str, position: int) -> bool:
-    """A dash that parts two thoughts: an em dash, or any dash with a space on both sides or doubled."""
+    """A dash that parts two thoughts: an em dash, or any dash with a space on both sides or
+    doubled.
+    """
     char = block[position]
     after = block[position + 1 : position + 2]
     before = block[position - 1 : position]
@@ -172,7 +183,12 @@ def _is_dash(block: str, position: int) -> bool:
     if char == "-" and after == "-":
         return before != "" and (before.isspace() or block[position + 2 : position + 3].isspace())
     following = block[position + 2 : position + 5].lower()
-    if char == "-" and before.isalpha() and after.isspace() and following not in {"and", "or ", "to "}:
+    if (
+        char == "-"
+        and before.isalpha()
+        and after.isspace()
+        and following not in {"and", "or ", "to "}
+    ):
         return True
     return before.isspace() and after.isspace()
 

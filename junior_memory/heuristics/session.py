@@ -1,4 +1,6 @@
-"""A session as a whole: which entries may speak, what each says, what a later one takes back, what is kept."""
+"""A session as a whole: which entries may speak, what each says, what a later one takes back, what
+is kept.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,11 @@ def _from_message(
 ) -> list[Statement]:
     own = entry.is_run_actor and entry.authority is Authority.INSTRUCTION
     sentences = split_sentences(entry.text)
-    answers = previous is not None and previous.role is Role.ASSISTANT and previous.text.rstrip().endswith("?")
+    answers = (
+        previous is not None
+        and previous.role is Role.ASSISTANT
+        and previous.text.rstrip().endswith("?")
+    )
     features = message_features(entry.text, sentences=sentences, answers=answers, opens=place < 2)
     found = list(statements)
     for number, sentence in enumerate(sentences):
@@ -74,7 +80,9 @@ def _from_message(
         request = corrections.forget_request(sentence.text)
         if request and not sentence.asks:
             if own:
-                found = corrections.apply_forgetting(found, kind=request[0], topic=request[1], before=order)
+                found = corrections.apply_forgetting(
+                    found, kind=request[0], topic=request[1], before=order
+                )
             if corrections.is_off_the_record(sentence.text):
                 break
             continue
@@ -85,7 +93,9 @@ def _from_message(
         read = _read_sentence(sentence, own=own, shared=_may_state_shared(entry))
         evidence = (entry.index,)
         if not read and own and not sentence.asks:
-            resolved = _resolve(sentence.text, entry=entry, place=place, previous=previous, found=found)
+            resolved = _resolve(
+                sentence.text, entry=entry, place=place, previous=previous, found=found
+            )
             if resolved is not None:
                 read, evidence = [(resolved[0], False)], resolved[1]
         for reading, explicit in read:
@@ -108,9 +118,11 @@ def _from_message(
 def _resolve(
     text: str, *, entry: Entry, place: int, previous: Entry | None, found: list[Statement]
 ) -> tuple[Reading, tuple[int, ...]] | None:
-    """A sentence about "it", read with what the statement just before was about, and the entries it then rests on.
+    """A sentence about "it", read with what the statement just before was about, and the entries
+    it then rests on.
 
-    The statement stands in the same message, or in the one before when the assistant's answer between names the same thing.
+    The statement stands in the same message, or in the one before when the assistant's answer
+    between names the same thing.
     """
     if not found or found[-1].kind != "preference":
         return None
@@ -156,7 +168,12 @@ def _read_sentence(sentence: Sentence, *, own: bool, shared: bool) -> list[tuple
         fact = read_team_fact(text)
         if fact is not None:
             return [(fact, explicit)]
-    if not own or refusals.is_hypothetical(text) or refusals.is_reported(text) or refusals.speaks_of_thread(text):
+    if (
+        not own
+        or refusals.is_hypothetical(text)
+        or refusals.is_reported(text)
+        or refusals.speaks_of_thread(text)
+    ):
         return []
     directive = read_directive(text)
     if directive is not None:
@@ -171,13 +188,19 @@ def _read_sentence(sentence: Sentence, *, own: bool, shared: bool) -> list[tuple
 
 
 _QUESTION_TAIL = re.compile(
-    r"(?:,|\b(?:so|and|but)\b),? (?:so |and |but )?(?:what|which|how|where|who|when|why|can|could|would|do|does|is|are|should|any|will|have)\b.*$", re.IGNORECASE
+    r"(?:,|\b(?:so|and|but)\b),? (?:so |and |but )?(?:what|which|how|where|who|when|why"
+    r"|can|could|would|do|does|is|are|should|any|will|have)\b.*$",
+    re.IGNORECASE,
 )
-_LASTING = frozenset({Family.PREFERENCE, Family.BEING, Family.ATTRIBUTE, Family.HABIT, Family.POSSESSION})
+_LASTING = frozenset(
+    {Family.PREFERENCE, Family.BEING, Family.ATTRIBUTE, Family.HABIT, Family.POSSESSION}
+)
 
 
 def _read_before_question(text: str) -> list[Reading]:
-    """ "I'm allergic to nuts, what can I cook?": what lasts in the statement that a question is hung on."""
+    """ "I'm allergic to nuts, what can I cook?": what lasts in the statement that a question is
+    hung on.
+    """
     head = _QUESTION_TAIL.sub("", text, count=1)
     if head == text or not re.match(r"^(?:i|i'm|my)\b", head, re.IGNORECASE):
         return []
@@ -213,16 +236,26 @@ _LEAST_WEAK_SCORE = -0.9
 _WORK_SHARE = 3
 _WORK_SAMPLE = 2_000
 _TURN_IN_LIFE = re.compile(
-    r"\b(?:moved to|married|engaged|divorced|born|raised|grew up|graduated|adopted|retired|quit|founded|started (?:a|my|their|at|working|learning|playing|taking|running)|joined|became|used to"
-    r"|studied|promoted|hired|diagnosed|published|immigrated|emigrated|enlisted|served|(?:ran|finished) (?:a|their) (?:\w+ )?(?:marathon|triathlon)|bought (?:a|an|their) (?:\w+ )?(?:house|car|flat|apartment|boat|bike|piano|guitar|home|farm)"
-    r"|learning|studying|training for|volunteering|expecting|saving (?:up )?for|raising|writing a (?:book|novel)|working (?:as|at|for|part|full|remotely|in|from|towards?)|living|moving to|getting (?:married|divorced)|planning to|thinking of \w+ing|hoping to|vegan|vegetarian|sober"
-    r"|for (?:\w+ ){1,3}years|since (?:19|20)\d\d|has (?:always|never|been to|lived|worked|played|owned)|switched to|changed their)\b",
+    r"\b(?:moved to|married|engaged|divorced|born|raised|grew up|graduated|adopted"
+    r"|retired|quit|founded|started (?:a|my|their|at|working|learning|playing|taking"
+    r"|running)|joined|became|used to"
+    r"|studied|promoted|hired|diagnosed|published|immigrated|emigrated|enlisted|served"
+    r"|(?:ran|finished) (?:a|their) (?:\w+ )?(?:marathon|triathlon)|bought (?:a|an|their)"
+    r" (?:\w+ )?(?:house|car|flat|apartment|boat|bike|piano|guitar|home|farm)"
+    r"|learning|studying|training for|volunteering|expecting|saving (?:up )?for|raising"
+    r"|writing a (?:book|novel)|working (?:as|at|for|part|full|remotely|in|from|towards?)"
+    r"|living|moving to|getting (?:married|divorced)|planning to|thinking of \w+ing"
+    r"|hoping to|vegan|vegetarian|sober"
+    r"|for (?:\w+ ){1,3}years|since (?:19|20)\d\d|has (?:always|never|been to|lived"
+    r"|worked|played|owned)|switched to|changed their)\b",
     re.IGNORECASE,
 )
 
 
 def _is_weak(statement: Statement) -> bool:
-    """Whether a statement needs company: an opinion, a feeling, a passing event that is no turn in a life."""
+    """Whether a statement needs company: an opinion, a feeling, a passing event that is no turn in
+    a life.
+    """
     if statement.explicit:
         return False
     if statement.family in _WEAK:
@@ -231,10 +264,14 @@ def _is_weak(statement: Statement) -> bool:
     return passing and not _TURN_IN_LIFE.search(statement.content)
 
 
-def _without_lone_asides(statements: list[Statement], *, messages: int, at_work: int) -> list[Statement]:
-    """Weak statements only beside another of the same person in another message, and never in talk about work.
+def _without_lone_asides(
+    statements: list[Statement], *, messages: int, at_work: int
+) -> list[Statement]:
+    """Weak statements only beside another of the same person in another message, and never in talk
+    about work.
 
-    Somebody who speaks of themselves at length says who they are by what they feel and did; in passing it is chatter.
+    Somebody who speaks of themselves at length says who they are by what they feel and did; in
+    passing it is chatter.
     """
     personal = [one for one in statements if one.kind == "preference"]
     working = at_work * _WORK_SHARE > messages or len(statements) - len(personal) > len(personal)
@@ -275,14 +312,25 @@ def _merge_repeats(statements: list[Statement]) -> list[Statement]:
 
 
 _DURABLE = frozenset(
-    {Family.BEING, Family.POSSESSION, Family.DIRECTIVE, Family.TEAM, Family.PROCEDURE, Family.ATTRIBUTE, Family.PREFERENCE, Family.HABIT}
+    {
+        Family.BEING,
+        Family.POSSESSION,
+        Family.DIRECTIVE,
+        Family.TEAM,
+        Family.PROCEDURE,
+        Family.ATTRIBUTE,
+        Family.PREFERENCE,
+        Family.HABIT,
+    }
 )
 _SECOND_DURABLE = 1.0
 _SECOND = 4.0
 
 
 def _best(statements: list[Statement], *, limit: int) -> list[Statement]:
-    """The `limit` best; a message's second fact gives way to another message's first, unless it lasts longer."""
+    """The `limit` best; a message's second fact gives way to another message's first, unless it
+    lasts longer.
+    """
     ranked = sorted(statements, key=lambda one: (-one.score, one.order))
     taken: dict[int, int] = {}
     scored: list[tuple[float, int, Statement]] = []

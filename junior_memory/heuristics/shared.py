@@ -1,4 +1,6 @@
-"""What a team states about how it works, and "for X do Y": knowledge and procedures, owned by nobody."""
+"""What a team states about how it works, and "for X do Y": knowledge and procedures, owned by
+nobody.
+"""
 
 from __future__ import annotations
 
@@ -9,78 +11,222 @@ from junior_memory.heuristics.clauses import strip_leaders
 from junior_memory.heuristics.inflection import third_person
 from junior_memory.heuristics.statements import Family, Reading
 
-_COLLECTIVE = re.compile(r"^(?P<subject>we|our (?:team|company|squad|department|org|organi[sz]ation|startup|agency|firm|studio)|the team|everyone (?:on|in) (?:the|our) team|as a team,? we|at work,? we|in our (?:team|company|org),? we|our policy is (?:to|that we))(?P<be>'re|'ve|'ll)? (?P<rest>.{4,300})$", re.I)
-_RULE_MARK = re.compile(r"\b(?:always|never|every|each|all|only|before|after|without|unless|whenever|when|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|tues|wednes|thurs|fri|satur|sun)days|from now on|by default|at least|no longer)\b", re.I)
+_COLLECTIVE = re.compile(
+    r"^(?P<subject>we|our (?:team|company|squad|department|org|organi[sz]ation|startup|agency"
+    r"|firm|studio)|the team|everyone (?:on|in) (?:the|our) team|as a team,? we|at work,? we"
+    r"|in our (?:team|company|org),? we|our policy is (?:to|that we))(?P<be>'re|'ve|'ll)?"
+    r" (?P<rest>.{4,300})$",
+    re.I,
+)
+_RULE_MARK = re.compile(
+    r"\b(?:always|never|every|each|all|only|before|after|without|unless|whenever|when|on"
+    r" (?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|tues|wednes|thurs|fri|satur"
+    r"|sun)days|from now on|by default|at least|no longer)\b",
+    re.I,
+)
 _TEAM_VERBS = frozenset(
-    "deploy release ship use run keep store host track write review require tag squash merge rebase follow treat log"
-    " publish plan meet rotate branch support bill charge target own maintain version test build monitor alert back cache"
-    " pin format lint enforce prefix name serve call document sign send do start hold have work communicate hand roll freeze"
-    " commit archive retain encrypt stage mirror sync export import index pay accept cut push schedule prefer avoid allow"
-    " forbid develop practise practice pair onboard escalate discuss post open close estimate count expire invoice ask put get"
-    " manage configure provision expose measure consider split share rely standardise standardize target skip cap limit"
+    "deploy release ship use run keep store host track write review require tag squash "
+    "merge rebase follow treat log"
+    " publish plan meet rotate branch support bill charge target own maintain version "
+    "test build monitor alert back cache"
+    " pin format lint enforce prefix name serve call document sign send do start hold "
+    "have work communicate hand roll freeze"
+    " commit archive retain encrypt stage mirror sync export import index pay accept cut "
+    "push schedule prefer avoid allow"
+    " forbid develop practise practice pair onboard escalate discuss post open close "
+    "estimate count expire invoice ask put get"
+    " manage configure provision expose measure consider split share rely standardise "
+    "standardize target skip cap limit"
     " translate aim offer sell ban".split()
 )
-_DECIDED = re.compile(r"^(?:have |recently |just )*(?:decided|agreed|switched|moved|migrated|standardi[sz]ed|settled|adopted|stopped|dropped|replaced|chose) (?!it\b|that we should|this\b)(?:to|on|from|using|not|against|[\w-]+)\b", re.I)
-_NEGATED = re.compile(r"^(?:do not|don't|never|no longer|can't|cannot|aren't allowed to|are not allowed to|may not|must not|mustn't) (?P<verb>\w+)", re.I)
-_OBLIGED = re.compile(r"^(?:must|should|have to|need to|are required to|are supposed to) (?P<rest>.+)$", re.I)
-_STATE_OF_WAY = re.compile(r"^are (?:on|using|based|split|organi[sz]ed|allowed|required|located|hosted|in (?:the )?\w+|a (?:team|group|remote|small|\w+) )\b", re.I)
+_DECIDED = re.compile(
+    r"^(?:have |recently |just )*(?:decided|agreed|switched|moved|migrated|standardi[sz]ed"
+    r"|settled|adopted|stopped|dropped|replaced|chose) (?!it\b|that we should|this\b)(?:to|on"
+    r"|from|using|not|against|[\w-]+)\b",
+    re.I,
+)
+_NEGATED = re.compile(
+    r"^(?:do not|don't|never|no longer|can't|cannot|aren't allowed to|are not allowed to|may"
+    r" not|must not|mustn't) (?P<verb>\w+)",
+    re.I,
+)
+_OBLIGED = re.compile(
+    r"^(?:must|should|have to|need to|are required to|are supposed to) (?P<rest>.+)$", re.I
+)
+_STATE_OF_WAY = re.compile(
+    r"^are (?:on|using|based|split|organi[sz]ed|allowed|required|located|hosted|in (?:the"
+    r" )?\w+|a (?:team|group|remote|small|\w+) )\b",
+    re.I,
+)
 
 _SUBJECT = re.compile(
-    r"^(?P<subject>(?:(?:the|our|all|every|each|no|any|production|staging|prod|main|new|old|code|public|internal) )?[\w@#/.'`:-]+(?: (?:for|of|in|to|on|from|with|and|the|our|at|[\w@#/.'`-]+)){0,7}?) "
-    r"(?P<predicate>(?:is|are|lives?|runs?|uses?|requires?|needs?|depends?|happens?|goes|go|expires?|supports?|listens?|reads?|writes?|ships?|belongs?|must|should (?:always|only|never)|can only|cannot|can't|never|always|only|starts?|rotates?|comes? from|points? (?:to|at)|sits?|closes?|opens?|ends?|holds?|contains?|talks? to|calls?|sends?|returns?|times? out|defaults? to|caps? at|stays?|gets?|has|have|does not|do not|doesn't|don't|covers?|owns?|follows?|accepts?|means?|stands for|serves?) .{3,260})$",
+    r"^(?P<subject>(?:(?:the|our|all|every|each|no|any|production|staging|prod|main|new"
+    r"|old|code|public|internal) )?[\w@#/.'`:-]+(?: (?:for|of|in|to|on|from|with|and|the"
+    r"|our|at|[\w@#/.'`-]+)){0,7}?) "
+    r"(?P<predicate>(?:is|are|lives?|runs?|uses?|requires?|needs?|depends?|happens?|goes"
+    r"|go|expires?|supports?|listens?|reads?|writes?|ships?|belongs?|must|should"
+    r" (?:always|only|never)|can only|cannot|can't|never|always|only|starts?|rotates?"
+    r"|comes? from|points? (?:to|at)|sits?|closes?|opens?|ends?|holds?|contains?|talks?"
+    r" to|calls?|sends?|returns?|times? out|defaults? to|caps? at|stays?|gets?|has|have"
+    r"|does not|do not|doesn't|don't|covers?|owns?|follows?|accepts?|means?|stands for"
+    r"|serves?) .{3,260})$",
     re.I,
 )
 _BARE_PREDICATE = re.compile(r"^(?:is|are)(?:n't| not)? (?P<rest>.+)$", re.I)
 _LASTING_PREDICATE = re.compile(
-    r"^(?:on|in|at|behind|under|called|named|stored|kept|hosted|owned|managed|maintained|located|written|built|deployed|released|reviewed|run|limited|required|based|protected|"
-    r"read-only|a|an|the|our|always|never|only|not allowed|forbidden|frozen (?:on|every|from|during)|every|each|capped|signed|cut|sent|scheduled|automated|versioned|generated|mirrored|rotated|encrypted|tagged|backed up|published|merged (?:by|with|only|after)|handled|responsible|mandatory|optional|deprecated|reserved|billed|paid|due (?:on|every)|held|spread|split|"
-    r"[A-Za-z\d]+[-_/][\w./-]*\w\b|\"|`|https?:|[\w.-]+\.(?:\w{2,10})\b|\d+ (?:days?|hours?|minutes?|seconds?|requests?|characters?|years?|weeks?|months?)|port \d|v?\d+\.\d)",
+    r"^(?:on|in|at|behind|under|called|named|stored|kept|hosted|owned|managed|maintained"
+    r"|located|written|built|deployed|released|reviewed|run|limited|required|based"
+    r"|protected|"
+    r"read-only|a|an|the|our|always|never|only|not allowed|forbidden|frozen (?:on|every"
+    r"|from|during)|every|each|capped|signed|cut|sent|scheduled|automated|versioned"
+    r"|generated|mirrored|rotated|encrypted|tagged|backed up|published|merged (?:by|with"
+    r"|only|after)|handled|responsible|mandatory|optional|deprecated|reserved|billed|paid"
+    r"|due (?:on|every)|held|spread|split|"
+    r"[A-Za-z\d]+[-_/][\w./-]*\w\b|\"|`|https?:|[\w.-]+\.(?:\w{2,10})\b|\d+ (?:days?"
+    r"|hours?|minutes?|seconds?|requests?|characters?|years?|weeks?|months?)|port \d"
+    r"|v?\d+\.\d)",
     re.I,
 )
-_FORBIDDEN_SUBJECT = re.compile(r"^(?:it|this|that|these|those|there|he|she|they|you|i|we|my|your|his|her|their|who|what|which|how|why|where|when|if|please|let|sam|thanks|hope|one|someone|somebody|everyone|everybody|nobody|something|nothing|anything|everything|here|and|but|so|because|as|then|note|ok|yes|no)\b(?! (?:deploy|release|service|code|merge|push|commit|branch)\w*)", re.I)
-_LIMIT = re.compile(r"\b(?:limit|port|version|timeout|quota|window|threshold|retention|ttl|budget|sla|size|interval|schedule|deadline|cap|maximum|minimum|period|frequency)\b", re.I)
-_NUMBER = re.compile(r"\b\d[\d.,]*\b")
-_FRESH = re.compile(r"\b(?:still|currently|already|yet|again|since (?:yesterday|this|last|monday|tuesday|wednesday|thursday|friday)|yesterday|last (?:night|week)|next week|recently|just|so far|until (?:the|we|i)|waiting|almost|nearly|soon|going to|gonna|will be|was|were)\b", re.I)
-_PERSON_SUBJECT = re.compile(r"^(?!The |Our |All |Every |Each |No |Any |Production|Staging|Prod|Main |New |Old |Code |Public |Internal )[A-Z][a-z]{2,14}(?:'s \w+)? (?:is|has|hates?|likes?|loves?|prefers?|lives?|works?|wants?|needs?|uses?|owns?|gets?|does not|doesn't|never|always|runs?|goes)\b")
-_HEADS = frozenset(
-    "standup retro limit deploys hotfixes rate truth source password passwords keys key tables table data reports report files images"
-    " traffic requests jobs job tasks credentials window freeze template templates module package packages library repo's instance instances"
-    " bucket token tokens script scripts team calendar meeting meetings review account accounts page pages link links guide process".split()
+_FORBIDDEN_SUBJECT = re.compile(
+    r"^(?:it|this|that|these|those|there|he|she|they|you|i|we|my|your|his|her|their|who|what"
+    r"|which|how|why|where|when|if|please|let|sam|thanks|hope|one|someone|somebody|everyone"
+    r"|everybody|nobody|something|nothing|anything|everything|here|and|but|so|because|as|then"
+    r"|note|ok|yes|no)\b(?! (?:deploy|release|service|code|merge|push|commit|branch)\w*)",
+    re.I,
 )
-_NAME_OF_THING = re.compile(r"^(?:Postgre\w*|Redis|Kafka|Jenkins|GitHub|GitLab|Sentry|Grafana|Terraform|Docker|Kubernetes|Slack|Jira|Linear|Stripe|Python|Django|Releases?|Deploys?|Deployments?|Backups?|Migrations?|Tickets?|Incidents?|Customers?|Invoices?|Secrets?|Logs?|Alerts?|Tests?|Hotfix\w*|Standup|Retro\w*|Onboarding|Payroll|Expenses)\b")
+_LIMIT = re.compile(
+    r"\b(?:limit|port|version|timeout|quota|window|threshold|retention|ttl|budget|sla|size"
+    r"|interval|schedule|deadline|cap|maximum|minimum|period|frequency)\b",
+    re.I,
+)
+_NUMBER = re.compile(r"\b\d[\d.,]*\b")
+_FRESH = re.compile(
+    r"\b(?:still|currently|already|yet|again|since (?:yesterday|this|last|monday|tuesday"
+    r"|wednesday|thursday|friday)|yesterday|last (?:night|week)|next week|recently|just|so"
+    r" far|until (?:the|we|i)|waiting|almost|nearly|soon|going to|gonna|will be|was|were)\b",
+    re.I,
+)
+_PERSON_SUBJECT = re.compile(
+    r"^(?!The |Our |All |Every |Each |No |Any |Production|Staging|Prod|Main |New |Old |Code "
+    r"|Public |Internal )[A-Z][a-z]{2,14}(?:'s \w+)? (?:is|has|hates?|likes?|loves?|prefers?"
+    r"|lives?|works?|wants?|needs?|uses?|owns?|gets?|does not|doesn't|never|always|runs?"
+    r"|goes)\b"
+)
+_HEADS = frozenset(
+    "standup retro limit deploys hotfixes rate truth source password passwords keys key "
+    "tables table data reports report files images"
+    " traffic requests jobs job tasks credentials window freeze template templates "
+    "module package packages library repo's instance instances"
+    " bucket token tokens script scripts team calendar meeting meetings review account "
+    "accounts page pages link links guide process".split()
+)
+_NAME_OF_THING = re.compile(
+    r"^(?:Postgre\w*|Redis|Kafka|Jenkins|GitHub|GitLab|Sentry|Grafana|Terraform|Docker"
+    r"|Kubernetes|Slack|Jira|Linear|Stripe|Python|Django|Releases?|Deploys?|Deployments?"
+    r"|Backups?|Migrations?|Tickets?|Incidents?|Customers?|Invoices?|Secrets?|Logs?|Alerts?"
+    r"|Tests?|Hotfix\w*|Standup|Retro\w*|Onboarding|Payroll|Expenses)\b"
+)
 
 _ACTION = (
-    r"(?:always |never |first |just |then |do not |don't )?(?:run|use|call|set|restart|check|open|apply|execute|start|stop|rotate|deploy|tag|merge|rebase|squash|push|pull|create|add|file|go|follow|"
-    r"ask|ping|page|notify|escalate|clear|flush|delete|remove|disable|enable|update|bump|edit|rename|copy|export|import|generate|build|test|pass|commit|branch|log|connect|ssh|install|configure|switch|point|scale|drain|roll|revert|"
-    r"click|select|choose|visit|read|look|verify|validate|wait|post|submit|request|reset|reload|kill|mount|attach|invalidate|purge|seed|migrate|stick|prefer|avoid|make sure|ensure|keep|do|put|type|press|press|fill|sign|book|contact|email|mail|cc|archive|back up|lint|format|pin|warm|boil|bake|mix|preheat|water|feed)"
+    r"(?:always |never |first |just |then |do not |don't )?(?:run|use|call|set|restart"
+    r"|check|open|apply|execute|start|stop|rotate|deploy|tag|merge|rebase|squash|push"
+    r"|pull|create|add|file|go|follow|"
+    r"ask|ping|page|notify|escalate|clear|flush|delete|remove|disable|enable|update|bump"
+    r"|edit|rename|copy|export|import|generate|build|test|pass|commit|branch|log|connect"
+    r"|ssh|install|configure|switch|point|scale|drain|roll|revert|"
+    r"click|select|choose|visit|read|look|verify|validate|wait|post|submit|request|reset"
+    r"|reload|kill|mount|attach|invalidate|purge|seed|migrate|stick|prefer|avoid|make"
+    r" sure|ensure|keep|do|put|type|press|press|fill|sign|book|contact|email|mail|cc"
+    r"|archive|back up|lint|format|pin|warm|boil|bake|mix|preheat|water|feed)"
 )
-_TO_DO = re.compile(rf"^(?:in order )?to (?P<task>(?!me\b|be honest|be fair|be clear|be able|my\b|your\b|sum|summari[sz]e|answer)[\w`'./@ -]{{3,110}}?),? (?:you (?:need to|have to|must|should|can|just|first|always|only need to|'ll need to|will need to)? ?|we (?:always |usually |first |just )?|one (?:must|should|has to) |i (?:always |usually |just )?|simply |just |please )?(?P<action>{_ACTION}\b.{{2,260}})$", re.I)
-_FOR_DO = re.compile(rf"^(?:for|with|on) (?P<task>(?!me\b|my\b|you\b|your\b|now\b|today|tomorrow|this\b|that\b|these|those|it\b|example|instance|fun|some|later|reference|context|free|sure|real|what)[\w`'./@ -]{{3,90}}?),? (?:you (?:need to |have to |must |should |can |always )|we (?:always |usually |first |just )?|please |always )?(?P<action>{_ACTION}\b.{{2,260}})$", re.I)
+_TO_DO = re.compile(
+    rf"^(?:in order )?to (?P<task>(?!me\b|be honest|be fair|be clear|be able|my\b|your\b|sum"
+    rf"|summari[sz]e|answer)[\w`'./@ -]{{3,110}}?),? (?:you (?:need to|have to|must|should"
+    rf"|can|just|first|always|only need to|'ll need to|will need to)? ?|we (?:always |usually"
+    rf" |first |just )?|one (?:must|should|has to) |i (?:always |usually |just )?|simply "
+    rf"|just |please )?(?P<action>{_ACTION}\b.{{2,260}})$",
+    re.I,
+)
+_FOR_DO = re.compile(
+    rf"^(?:for|with|on) (?P<task>(?!me\b|my\b|you\b|your\b|now\b|today|tomorrow|this\b|that\b"
+    rf"|these|those|it\b|example|instance|fun|some|later|reference|context|free|sure|real"
+    rf"|what)[\w`'./@ -]{{3,90}}?),? (?:you (?:need to |have to |must |should |can |always )"
+    rf"|we (?:always |usually |first |just )?|please |always"
+    rf" )?(?P<action>{_ACTION}\b.{{2,260}})$",
+    re.I,
+)
 _WHEN_DO = re.compile(
-    rf"^(?P<when>(?:when(?:ever)?|before|after|if|once|every time|each time|as soon as|until|unless) (?!you(?:'re| are| have|'ve| can| could| get| finish| need| want| see| don't)\b|i\b|i'm|we\b(?! (?:deploy|release|ship|tag|merge|migrate|rotate|onboard))|this\b|that\b|it\b|possible|necessary|so\b|not\b|needed|ready|done\b|he\b|she\b|they\b)[^,]{{3,110}}), (?:then )?(?:you (?:need to |have to |must |should |can |always )|we (?:always |usually |first |just )?|please |always )?(?P<action>{_ACTION}\b.{{2,260}})$",
+    rf"^(?P<when>(?:when(?:ever)?|before|after|if|once|every time|each time|as soon as"
+    rf"|until|unless) (?!you(?:'re| are| have|'ve| can| could| get| finish| need| want|"
+    rf" see| don't)\b|i\b|i'm|we\b(?! (?:deploy|release|ship|tag|merge|migrate|rotate"
+    rf"|onboard))|this\b|that\b|it\b|possible|necessary|so\b|not\b|needed|ready|done\b"
+    rf"|he\b|she\b|they\b)[^,]{{3,110}}), (?:then )?(?:you (?:need to |have to |must "
+    rf"|should |can |always )|we (?:always |usually |first |just )?|please |always"
+    rf" )?(?P<action>{_ACTION}\b.{{2,260}})$",
     re.I,
 )
 _WHEN_IT_FAILS = re.compile(
-    r"\b(?:fails?|failed|hangs?|crash\w*|breaks?|broken|errors?|times? out|timeouts?|stuck|missing|down|full|expired?|refuses?|runs? out|slow|rejected|leaks?|loses|lost|unavailable|unhealthy|red|pages?|alerts?|locked|corrupt\w*|outage|incident|flaky|stops?|goes)\b",
+    r"\b(?:fails?|failed|hangs?|crash\w*|breaks?|broken|errors?|times? out|timeouts?"
+    r"|stuck|missing|down|full|expired?|refuses?|runs? out|slow|rejected|leaks?|loses"
+    r"|lost|unavailable|unhealthy|red|pages?|alerts?|locked|corrupt\w*|outage|incident"
+    r"|flaky|stops?|goes)\b",
     re.I,
 )
-_WHEN_YOU_DO = re.compile(rf"^(?P<when>(?:when(?:ever)?|before|after|once) (?:you )(?P<verb>deploy|release|merge|rotate|migrate|ship|commit|push|tag|upgrade|restart|rebase|onboard|restore|publish|roll back|cut)\b[^,]{{0,90}}), (?:then )?(?:you (?:need to |have to |must |should |can |always )|please |always )?(?P<action>{_ACTION}\b.{{2,260}})$", re.I)
-_RULE_DO = re.compile(rf"^(?P<rule>(?:always|never|do not|don't ever) (?P<action>(?:{_ACTION})\b.{{2,200}}?\b(?:before|after|when|without|unless|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?|in (?:production|prod|staging|main)|to (?:main|master|production|prod|staging)|from (?:main|master|a|the)|for (?!me\b)|with|until)\b.{{2,160}}))$", re.I)
-_DO_TO = re.compile(r"^(?P<action>(?:run|use|call|execute|restart) [`\w./@:=-]+(?: [`\w./@:=-]+){0,6}?) (?P<task>(?:to|for|before|after|when(?:ever)?) (?!me\b|my\b|this\b|that\b|it\b|see\b|now\b|check\b)[\w`'./@ -]{4,140})$", re.I)
-_HOW_TO = re.compile(r"^the (?:way|trick|steps?|process|procedure|right way|correct way|easiest way|command) (?:to|for) (?P<task>[\w`'./@ -]{4,110}?)(?: here)? is (?:to )?(?P<action>.{4,260})$", re.I)
+_WHEN_YOU_DO = re.compile(
+    rf"^(?P<when>(?:when(?:ever)?|before|after|once) (?:you )(?P<verb>deploy|release|merge"
+    rf"|rotate|migrate|ship|commit|push|tag|upgrade|restart|rebase|onboard|restore|publish"
+    rf"|roll back|cut)\b[^,]{{0,90}}), (?:then )?(?:you (?:need to |have to |must |should "
+    rf"|can |always )|please |always )?(?P<action>{_ACTION}\b.{{2,260}})$",
+    re.I,
+)
+_RULE_DO = re.compile(
+    rf"^(?P<rule>(?:always|never|do not|don't ever)"
+    rf" (?P<action>(?:{_ACTION})\b.{{2,200}}?\b(?:before|after|when|without|unless|on (?:mon"
+    rf"|tues|wednes|thurs|fri|satur|sun)days?|in (?:production|prod|staging|main)|to (?:main"
+    rf"|master|production|prod|staging)|from (?:main|master|a|the)|for (?!me\b)|with"
+    rf"|until)\b.{{2,160}}))$",
+    re.I,
+)
+_DO_TO = re.compile(
+    r"^(?P<action>(?:run|use|call|execute|restart) [`\w./@:=-]+(?: [`\w./@:=-]+){0,6}?)"
+    r" (?P<task>(?:to|for|before|after|when(?:ever)?) (?!me\b|my\b|this\b|that\b|it\b|see\b"
+    r"|now\b|check\b)[\w`'./@ -]{4,140})$",
+    re.I,
+)
+_HOW_TO = re.compile(
+    r"^the (?:way|trick|steps?|process|procedure|right way|correct way|easiest way|command)"
+    r" (?:to|for) (?P<task>[\w`'./@ -]{4,110}?)(?: here)? is (?:to )?(?P<action>.{4,260})$",
+    re.I,
+)
 _ONE_OFF = re.compile(
-    r"\b(?:this (?:pr|ticket|time|one|task|file|bug|issue|report|question|request|email|document|code|function|week|sprint|morning|afternoon)|the (?:above|following|attached|report|email|summary|draft|document|text|essay|story|answer|question|presentation|slides|list|table|letter|poem)|tomorrow|today|now|tonight|for me|tell me|let me|give me|show me|send me|remind|asap|next (?:week|sprint|meeting)|later|let us know|my)\b",
+    r"\b(?:this (?:pr|ticket|time|one|task|file|bug|issue|report|question|request|email"
+    r"|document|code|function|week|sprint|morning|afternoon)|the (?:above|following"
+    r"|attached|report|email|summary|draft|document|text|essay|story|answer|question"
+    r"|presentation|slides|list|table|letter|poem)|tomorrow|today|now|tonight|for me|tell"
+    r" me|let me|give me|show me|send me|remind|asap|next (?:week|sprint|meeting)|later"
+    r"|let us know|my)\b",
     re.I,
 )
 _YOUR = re.compile(r"\b(?:your|our)\b", re.I)
-_SECOND = re.compile(r"\byou (?=(?:deploy|release|merge|rotate|migrate|ship|commit|push|tag|upgrade|restart|rebase|onboard|restore|publish|roll|cut)\b)", re.I)
+_SECOND = re.compile(
+    r"\byou (?=(?:deploy|release|merge|rotate|migrate|ship|commit|push|tag|upgrade|restart"
+    r"|rebase|onboard|restore|publish|roll|cut)\b)",
+    re.I,
+)
 
 
 def read_procedure(text: str) -> Reading | None:
-    """ "For X do Y", "to X, run Y", "when X, do Y", "always Y before X": reusable steps with task and action."""
+    """ "For X do Y", "to X, run Y", "when X, do Y", "always Y before X": reusable steps with task
+    and action.
+    """
     said = text
     text = strip_leaders(text)
-    if refusals.is_unsure(text) or refusals.is_reported(text) or refusals.speaks_of_thread(text) or _ONE_OFF.search(text):
+    if (
+        refusals.is_unsure(text)
+        or refusals.is_reported(text)
+        or refusals.speaks_of_thread(text)
+        or _ONE_OFF.search(text)
+    ):
         return None
     for pattern, shape in (
         (_TO_DO, "To {task}, {action}"),
@@ -96,9 +242,16 @@ def read_procedure(text: str) -> Reading | None:
             break
     else:
         return None
-    if pattern is _WHEN_DO and re.match(r"^(?:if|unless)\b", text, re.I) and not _WHEN_IT_FAILS.search(match["when"]):
+    if (
+        pattern is _WHEN_DO
+        and re.match(r"^(?:if|unless)\b", text, re.I)
+        and not _WHEN_IT_FAILS.search(match["when"])
+    ):
         return None
-    if len(match["action"].split()) < 2 or (re.search(r"\b(?:it|this|that)$", match["action"], re.I) and len(match["action"].split()) < 3):
+    if len(match["action"].split()) < 2 or (
+        re.search(r"\b(?:it|this|that)$", match["action"], re.I)
+        and len(match["action"].split()) < 3
+    ):
         return None
     groups = {name: value for name, value in match.groupdict().items() if value}
     content = canonical.trim_tail(_SECOND.sub("", shape.format(**groups)))
@@ -109,13 +262,22 @@ def read_procedure(text: str) -> Reading | None:
 
 
 def _impersonal(text: str) -> str:
-    """Without "you" and "we" as the doer; "your branch" and "our wiki" become "the branch", "the wiki"."""
-    text = re.sub(r"\b(?:then|and|so|,) (?:you|we) (?:need to |have to |must |should |can )?", lambda match: match[0].split(" ")[0] + " ", text, flags=re.I)
+    """Without "you" and "we" as the doer; "your branch" and "our wiki" become "the branch", "the
+    wiki".
+    """
+    text = re.sub(
+        r"\b(?:then|and|so|,) (?:you|we) (?:need to |have to |must |should |can )?",
+        lambda match: match[0].split(" ")[0] + " ",
+        text,
+        flags=re.I,
+    )
     return _YOUR.sub("the", text)
 
 
 def read_team_fact(text: str) -> Reading | None:
-    """ "We deploy from main", "Our staging db is pg-3", "Releases go out on Thursdays": how things are, not how they stand."""
+    """ "We deploy from main", "Our staging db is pg-3", "Releases go out on Thursdays": how things
+    are, not how they stand.
+    """
     said = text
     text = canonical.trim_tail(strip_leaders(text))
     if (
@@ -136,7 +298,9 @@ def _collective(text: str, *, said: str) -> Reading | None:
         return None
     rest = match["rest"]
     named_team = not match["subject"].lower().endswith("we")
-    if not named_team and not (refusals.is_operational(rest) or set(refusals.words_of(rest)) & words.TEAM_ONLY):
+    if not named_team and not (
+        refusals.is_operational(rest) or set(refusals.words_of(rest)) & words.TEAM_ONLY
+    ):
         return None
     if _FRESH.search(rest) and not _DECIDED.match(rest):
         return None
@@ -164,7 +328,11 @@ def _team_predicate(rest: str, *, be: str, singular: bool) -> str | None:
         return rest
     obliged = _OBLIGED.match(rest)
     if obliged:
-        return f"must {obliged['rest']}" if _RULE_MARK.search(rest) and "must" not in obliged["rest"] else None
+        return (
+            f"must {obliged['rest']}"
+            if _RULE_MARK.search(rest) and "must" not in obliged["rest"]
+            else None
+        )
     negated = _NEGATED.match(rest)
     if negated:
         verb = negated["verb"].lower()
@@ -173,16 +341,36 @@ def _team_predicate(rest: str, *, be: str, singular: bool) -> str | None:
         lead = rest[: negated.start("verb")].strip().lower()
         if lead in {"never", "no longer"}:
             return f"{lead} {third_person(negated['verb'])}{rest[negated.end('verb') :]}"
-        turned = {"don't": "does not", "do not": "does not", "can't": "cannot", "mustn't": "must not"}.get(lead, lead.replace("aren't", "is not").replace("are not", "is not"))
+        turned = {
+            "don't": "does not",
+            "do not": "does not",
+            "can't": "cannot",
+            "mustn't": "must not",
+        }.get(lead, lead.replace("aren't", "is not").replace("are not", "is not"))
         return f"{turned} {rest[negated.start('verb') :]}"
     adverbs, tokens = canonical.split_adverbs(rest.split())
     if not tokens:
         return None
     verb = tokens[0].lower()
-    base = verb if not singular else verb.removesuffix("s") if verb.removesuffix("s") in _TEAM_VERBS else verb.removesuffix("es")
+    base = (
+        verb
+        if not singular
+        else verb.removesuffix("s")
+        if verb.removesuffix("s") in _TEAM_VERBS
+        else verb.removesuffix("es")
+    )
     if base not in _TEAM_VERBS:
         return None
-    if base in {"have", "get", "put", "ask", "do", "call", "open", "close", "has"} and not (_RULE_MARK.search(rest) or set(adverbs) & words.HABIT_ADVERBS or re.match(r"^have (?:standup|stand-up|retro|a (?:standup|retro|policy|rule|freeze|code freeze)|\w+ (?:environments?|regions?|clusters?|offices?))", rest, re.I)):
+    if base in {"have", "get", "put", "ask", "do", "call", "open", "close", "has"} and not (
+        _RULE_MARK.search(rest)
+        or set(adverbs) & words.HABIT_ADVERBS
+        or re.match(
+            r"^have (?:standup|stand-up|retro|a (?:standup|retro|policy|rule|freeze|code freeze)"
+            r"|\w+ (?:environments?|regions?|clusters?|offices?))",
+            rest,
+            re.I,
+        )
+    ):
         return None
     if base == "has":
         base = "have"
@@ -200,30 +388,78 @@ def _impersonal_fact(text: str, *, said: str) -> Reading | None:
     if not match or _FORBIDDEN_SUBJECT.match(text):
         return None
     subject, predicate = match["subject"], match["predicate"]
-    head = re.split(r" (?:for|of|in|to|on|from|with|at) ", subject, maxsplit=1)[0].split()[-1].lower().strip("`'")
+    head = (
+        re.split(r" (?:for|of|in|to|on|from|with|at) ", subject, maxsplit=1)[0]
+        .split()[-1]
+        .lower()
+        .strip("`'")
+    )
     if head not in words.OPERATIONS | words.TEAM_ONLY | _HEADS and not re.search(r"[\d_/.-]", head):
         return None
     subject_words = set(refusals.words_of(subject.replace("/", " ").replace(".", " ")))
-    if not (subject_words & words.OPERATIONS or subject_words & words.TEAM_ONLY or subject_words & {"standup", "source", "retro", "limit", "deploys", "hotfixes", "rate"}):
+    if not (
+        subject_words & words.OPERATIONS
+        or subject_words & words.TEAM_ONLY
+        or subject_words & {"standup", "source", "retro", "limit", "deploys", "hotfixes", "rate"}
+    ):
         return None
     if _PERSON_SUBJECT.match(text) and not _NAME_OF_THING.match(text):
         return None
-    if subject_words & {"who", "which", "that", "because", "when", "i", "my", "me", "is", "was", "today"}:
+    if subject_words & {
+        "who",
+        "which",
+        "that",
+        "because",
+        "when",
+        "i",
+        "my",
+        "me",
+        "is",
+        "was",
+        "today",
+    }:
         return None
-    if refusals.gives_status(text) or _FRESH.search(text) or re.search(r"\b(?:i|me|my|we'll|we're)\b", text, re.I):
+    if (
+        refusals.gives_status(text)
+        or _FRESH.search(text)
+        or re.search(r"\b(?:i|me|my|we'll|we're)\b", text, re.I)
+    ):
         return None
     bare = _BARE_PREDICATE.match(predicate)
     if bare and not _LASTING_PREDICATE.match(bare["rest"]):
         return None
     if _NUMBER.search(predicate) and refusals.holds_metric(predicate) and not _LIMIT.search(text):
         return None
-    if re.match(r"^(?:need|needs|get|gets|has|have) ", predicate, re.I) and not _RULE_MARK.search(predicate) and not re.match(r"^(?:need|needs|has|have) (?:a|an|two|three|\d|at least|approval|one)\b", predicate, re.I):
+    if (
+        re.match(r"^(?:need|needs|get|gets|has|have) ", predicate, re.I)
+        and not _RULE_MARK.search(predicate)
+        and not re.match(
+            r"^(?:need|needs|has|have) (?:a|an|two|three|\d|at least|approval|one)\b",
+            predicate,
+            re.I,
+        )
+    ):
         return None
-    if re.match(r"^(?:has|have|gets?|contains?|returns?) (?:about |around |over )?\d", predicate) and not re.search(r"\b(?:environments?|replicas?|regions?|nodes?|stages?|shards?|approvers?|reviewers?|owners?|offices?|days?|members?|workers?|zones?)\b", predicate):
+    if re.match(
+        r"^(?:has|have|gets?|contains?|returns?) (?:about |around |over )?\d", predicate
+    ) and not re.search(
+        r"\b(?:environments?|replicas?|regions?|nodes?|stages?|shards?|approvers?|reviewers?"
+        r"|owners?|offices?|days?|members?|workers?|zones?)\b",
+        predicate,
+    ):
         return None
-    if re.match(r"^(?:need|needs) (?:a|an|to)\b", predicate) and not re.search(r"\b(?:approv\w+|review\w*|sign-?off|before|every|each|always|permission|ticket)\b", predicate, re.I):
+    if re.match(r"^(?:need|needs) (?:a|an|to)\b", predicate) and not re.search(
+        r"\b(?:approv\w+|review\w*|sign-?off|before|every|each|always|permission|ticket)\b",
+        predicate,
+        re.I,
+    ):
         return None
-    content = re.sub(r"^our ", "The team's " if not subject.lower().startswith("our team") else "The ", text, flags=re.I)
+    content = re.sub(
+        r"^our ",
+        "The team's " if not subject.lower().startswith("our team") else "The ",
+        text,
+        flags=re.I,
+    )
     content = canonical.finish(_shared_references(content))
     if canonical.has_person(content) or len(content) > canonical.MAX_CONTENT:
         return None
@@ -231,8 +467,15 @@ def _impersonal_fact(text: str, *, said: str) -> Reading | None:
 
 
 def read_tool_output(line: str) -> Reading | None:
-    """A durable statement or procedure in the output of a tool: whole prose sentences only, no values."""
-    if len(line) > 220 or not re.match(r"^[A-Z]", line) or len(line.split()) < 5 or re.search(r"[{}\[\]<>|=]", line):
+    """A durable statement or procedure in the output of a tool: whole prose sentences only, no
+    values.
+    """
+    if (
+        len(line) > 220
+        or not re.match(r"^[A-Z]", line)
+        or len(line.split()) < 5
+        or re.search(r"[{}\[\]<>|=]", line)
+    ):
         return None
     if re.search(r"\b(?:i|we|my|our|you|me)\b", line, re.I) and not _TO_DO.match(line):
         return None

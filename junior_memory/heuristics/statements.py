@@ -38,7 +38,9 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A reading placed in the session: the entries it rests on, when in the session, how good it is."""
+    """A reading placed in the session: the entries it rests on, when in the session, how good it
+    is.
+    """
 
     kind: str
     family: Family

@@ -1,4 +1,6 @@
-"""From a predicate in the third person to a reading, when nothing in it still speaks of "I" or "you"."""
+"""From a predicate in the third person to a reading, when nothing in it still speaks of "I" or
+"you".
+"""
 
 from __future__ import annotations
 
@@ -7,24 +9,39 @@ import re
 from junior_memory.heuristics import canonical, refusals, words
 from junior_memory.heuristics.statements import Family, Reading
 
-_OPEN = re.compile(r"\b(?:it|that|this|there|here|so|ones?|each other|one another|someone|somebody)\.$|\b(?:with|of|about|for|to|on|at|from|in|by|like) (?:it|this|that)\b(?! \w)|\ba bit of a\b", re.IGNORECASE)
+_OPEN = re.compile(
+    r"\b(?:it|that|this|there|here|so|ones?|each other|one another|someone|somebody)\.$"
+    r"|\b(?:with|of|about|for|to|on|at|from|in|by|like) (?:it|this|that)\b(?! \w)|\ba bit of"
+    r" a\b",
+    re.IGNORECASE,
+)
 _THIRD_PARTY = re.compile(r"\b(?:he|she|him|his|her|hers|he's|she's)\b", re.IGNORECASE)
 _VERY = re.compile(r"\b(is|are|was|were) (?:so|super|really|very|such) (?=\w+\.$)")
-_WEIGHED = frozenset({Family.EVENT, Family.ONGOING, Family.TOLD, Family.FEELING, Family.INFLUENCE, Family.ASIDE})
+_WEIGHED = frozenset(
+    {Family.EVENT, Family.ONGOING, Family.TOLD, Family.FEELING, Family.INFLUENCE, Family.ASIDE}
+)
 _MIN_CONTENT_WORDS = 2
 _OPEN_WORDS = 8
 
 
 def content_words(text: str) -> int:
     """How many different words of `text` carry a meaning of their own."""
-    return len({word for word in refusals.words_of(text) if word not in words.EMPTY_WORDS and len(word) > 2})
+    return len(
+        {
+            word
+            for word in refusals.words_of(text)
+            if word not in words.EMPTY_WORDS and len(word) > 2
+        }
+    )
 
 
 def reading_of(family: Family, predicate: str, *, adverbial: str, said: str) -> Reading | None:
-    """`predicate` with its fronted adverbial behind it, as canonical text; None when it cannot stand alone.
+    """`predicate` with its fronted adverbial behind it, as canonical text; None when it cannot
+    stand alone.
 
-    It cannot when a first or second person is left, when it is too long, when it ends on a word that points outside
-    of it, or when, telling of a feeling or an event, it says next to nothing or is about somebody named "he" or "she".
+    It cannot when a first or second person is left, when it is too long, when it ends on a word
+    that points outside of it, or when, telling of a feeling or an event, it says next to
+    nothing or is about somebody named "he" or "she".
     """
     if adverbial:
         first = adverbial[0]
@@ -45,21 +62,38 @@ def reading_of(family: Family, predicate: str, *, adverbial: str, said: str) -> 
 
 
 _COMMON = frozenset(
-    "music nature art reading sports sport family painting gaming yoga friendship exercise coffee food travel love life work"
-    " running swimming writing cooking meditation therapy camping hiking volunteering dancing singing fitness self-care prayer"
-    " faith religion science history football basketball tennis chess poetry literature fantasy photography knitting baking"
-    " the a an my our having being getting playing making taking seeing knowing this these those some all every each both"
-    " one blue red green black white purple pink orange yellow tea chocolate pizza pasta home community kindness honesty".split()
+    "music nature art reading sports sport family painting gaming yoga friendship "
+    "exercise coffee food travel love life work"
+    " running swimming writing cooking meditation therapy camping hiking volunteering "
+    "dancing singing fitness self-care prayer"
+    " faith religion science history football basketball tennis chess poetry literature "
+    "fantasy photography knitting baking"
+    " the a an my our having being getting playing making taking seeing knowing this "
+    "these those some all every each both"
+    " one blue red green black white purple pink orange yellow tea chocolate pizza pasta "
+    "home community kindness honesty".split()
 )
 
 
 def inside(phrase: str) -> str:
-    """A phrase from the head of a sentence as it stands inside of one: "Painting" → "painting", "Max" stays."""
+    """A phrase from the head of a sentence as it stands inside of one: "Painting" → "painting",
+    "Max" stays.
+    """
     first, _, rest = phrase.partition(" ")
     lowered = first.lower().strip(",")
-    if first[1:].lower() != first[1:] or rest[:1].isupper() or rest[:1].isdigit() or first.endswith("'s"):
+    if (
+        first[1:].lower() != first[1:]
+        or rest[:1].isupper()
+        or rest[:1].isdigit()
+        or first.endswith("'s")
+    ):
         return phrase
     plural = lowered.endswith("s") and not lowered.endswith(("ss", "us", "is"))
-    if lowered in _COMMON or plural or (rest and not rest.startswith(("and ", "& "))) or (rest and lowered.endswith("ing")):
+    if (
+        lowered in _COMMON
+        or plural
+        or (rest and not rest.startswith(("and ", "& ")))
+        or (rest and lowered.endswith("ing"))
+    ):
         return phrase[0].lower() + phrase[1:]
     return phrase

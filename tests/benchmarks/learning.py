@@ -3,11 +3,12 @@
 
 usage: python tests/benchmarks/learning.py --data PATH/dev.json [--show N] [--conversation ID]
 
-The file holds conversations in the LoCoMo format: `conversation` with `session_N` turns, and `observation` with the
-facts per session and speaker, each with the turn it came from. Speaker A is the person, speaker B plays the assistant.
-Precision and recall are by evidence turn: a turn of speaker A that a stored text cites, against one that a written
-fact cites. Beside them, in the same run, the baseline "the five longest first-person statements over 40 characters".
-No data is copied into this repository; the file is read where it lies.
+The file holds conversations in the LoCoMo format: `conversation` with `session_N` turns, and
+`observation` with the facts per session and speaker, each with the turn it came from. Speaker A
+is the person, speaker B plays the assistant. Precision and recall are by evidence turn: a turn
+of speaker A that a stored text cites, against one that a written fact cites. Beside them, in
+the same run, the baseline "the five longest first-person statements over 40 characters". No
+data is copied into this repository; the file is read where it lies.
 """
 
 from __future__ import annotations
@@ -60,9 +61,7 @@ class Session:
     @property
     def gold(self) -> frozenset[int]:
         """Indices of the person's own turns that a written fact cites."""
-        return frozenset(
-            index for index in self.facts if self.entries[index].role is Role.USER
-        )
+        return frozenset(index for index in self.facts if self.entries[index].role is Role.USER)
 
 
 @dataclass(slots=True)
@@ -270,7 +269,9 @@ def report(figures: Figures) -> str:
 
 
 def show(figures: Figures, *, count: int) -> str:
-    """`count` stored texts, spread over the run, each with the turn it rests on and the facts written for it."""
+    """`count` stored texts, spread over the run, each with the turn it rests on and the facts
+    written for it.
+    """
     step = max(1, len(figures.stored) // count) if count else 1
     blocks = []
     for one in figures.stored[::step][:count]:
@@ -286,7 +287,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Command line entry; prints the figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", required=True, type=Path, help="a file in the LoCoMo format")
-    parser.add_argument("--show", type=int, default=0, metavar="N", help="also print N stored texts")
+    parser.add_argument(
+        "--show", type=int, default=0, metavar="N", help="also print N stored texts"
+    )
     parser.add_argument("--conversation", help="only this conversation")
     options = parser.parse_args(arguments)
     samples = json.loads(options.data.read_text(encoding="utf-8"))
