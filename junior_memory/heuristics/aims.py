@@ -15,6 +15,7 @@ _NO_VERB = frozenset(
 
 
 def stem_ing(text: str) -> str:
+    """The base form of a gerund phrase: "becoming a pilot" → "become a pilot"."""
     first, _, rest = text.partition(" ")
     base = first[:-3]
     if base and base[-1:] == base[-2:-1]:
@@ -102,6 +103,7 @@ def aims_at_life(aim: str) -> bool:
 
 
 def read_wish(rest: str) -> Family | None:
+    """A goal, when what follows "want" or "plan" aims at life and not at the task."""
     aim = re.sub(r"^(?:to |of |on )", "", rest, count=1)
     if not rest.startswith(("to ", "of ", "on ")):
         return None
@@ -111,10 +113,12 @@ def read_wish(rest: str) -> Family | None:
 
 
 def goal_after_to(after: list[str]) -> bool:
+    """Whether "would like to …" names a goal."""
     return len(after) > 2 and after[1] == "to" and aims_at_life(" ".join(after[2:]))
 
 
 def is_task_aim(text: str) -> bool:
+    """Whether "would rather …" is about a thing at hand in the work."""
     return bool(
         re.match(
             r"^(?:like|love|prefer|rather) (?:to )?(?:"

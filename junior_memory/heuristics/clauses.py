@@ -237,7 +237,7 @@ class Clause:
 
 
 def strip_leaders(text: str) -> str:
-    """`text` without greetings, names called, interjections and announcements before what it says."""
+    """`text` without greetings, names called, interjections and announcements before it."""
     for _ in range(6):
         before = text
         for pattern in (_GREETING, _LEADER, _VOCATIVE, _ANNOUNCEMENT, _NEWS):

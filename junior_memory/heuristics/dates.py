@@ -138,7 +138,7 @@ def with_dates(text: str, *, said_at: datetime | None) -> str:
 
 
 def _joined(match: re.Match[str]) -> str:
-    """One preposition where two meet: "since on 3 May" → "since 3 May", "in in 2022" → "in 2022"."""
+    """One preposition where two meet: "since on 3 May" → "since 3 May"."""
     first = match[0].split(" ", 1)[0]
     if first.lower() in {"on", "in", "during"}:
         return f"{match[1]} "

@@ -123,6 +123,11 @@ def _polarity(wish: str) -> tuple[str, str]:
 
 
 def _reading(content: str, *, said: str) -> Reading | None:
+    content = re.sub(
+        r"^(wants the assistant (?:always |never |not )?to (?:always |never )?)([A-Z])(?=[a-z])",
+        lambda match: match[1] + match[2].lower(),
+        content,
+    )
     content = canonical.to_third_person(canonical.trim_tail(content))
     content = re.sub(
         r"\byour (?=answers?|repl(?:y|ies)|responses?|messages?|code|explanations?)",

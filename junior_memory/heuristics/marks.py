@@ -68,10 +68,12 @@ PARTICIPLES = frozenset(
 
 
 def is_participle(word: str) -> bool:
+    """Whether a word can follow "have" as the perfect of a verb."""
     return word in PARTICIPLES or (
         len(word) > 3 and word.endswith("ed") and word not in {"need", "red", "bed"}
     )
 
 
 def is_task(text: str) -> bool:
+    """Whether a clause is about a thing at hand in the work."""
     return refusals.is_about_work(text)

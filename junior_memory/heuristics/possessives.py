@@ -105,10 +105,8 @@ def read_possessive(text: str, *, adverbial: str, said: str) -> Reading | None:
     if nouns & words.KIN and _MIND_OF_OTHERS.search(f"{verb} {rest}"):
         return None
     if (
-        nouns & {"aim", "goal", "idea", "intention"}
-        and verb.lower() in {"was", "were"}
-        or re.match(r"^like (?:that|this)\b", rest, re.I)
-    ):
+        nouns & {"aim", "goal", "idea", "intention"} and verb.lower() in {"was", "were"}
+    ) or re.match(r"^like (?:that|this)\b", rest, re.I):
         return None
     if re.match(
         r"^(?:so |really |very |pretty |always |just )*(?:awesome|great|amazing|cool|good"

@@ -1,4 +1,4 @@
-""" "It helps me relax": what "it" stands for, when the sentence or message before leaves no doubt."""
+""" "It helps me relax": what "it" stands for, when what was said before leaves no doubt."""
 
 from __future__ import annotations
 

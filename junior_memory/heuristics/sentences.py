@@ -214,9 +214,8 @@ def _is_boundary(block: str, position: int, end: int) -> bool:
         return last.lower() not in _TITLES and following.lower().rstrip(",") in _OPENING_WORDS
     if len(last) == 1 and last.isupper() and last != "I":
         return following.lower().rstrip(",") in _OPENING_WORDS
-    if last.isdigit() and len(last) <= 2 and position - len(last) == 0:
-        return False
-    return True
+    numbers_item = last.isdigit() and len(last) <= 2 and position == len(last)
+    return not numbers_item
 
 
 def _sentence(text: str, *, asks: bool) -> Iterator[Sentence]:

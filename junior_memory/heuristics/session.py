@@ -15,9 +15,10 @@ from junior_memory.heuristics.dates import with_dates
 from junior_memory.heuristics.directives import read_directive
 from junior_memory.heuristics.firstperson import read_first_person
 from junior_memory.heuristics.languages import read_other_language
+from junior_memory.heuristics.procedures import read_procedure
 from junior_memory.heuristics.scoring import message_features, score_reading
 from junior_memory.heuristics.sentences import Sentence, split_sentences
-from junior_memory.heuristics.shared import read_procedure, read_team_fact, read_tool_output
+from junior_memory.heuristics.shared import read_team_fact, read_tool_output
 from junior_memory.heuristics.statements import Family, Reading, Statement
 from junior_memory.heuristics.told import read_told
 
@@ -91,7 +92,7 @@ def _from_message(
         if corrections.corrects(sentence.text):
             correcting.add(order)
         read = _read_sentence(sentence, own=own, shared=_may_state_shared(entry))
-        evidence = (entry.index,)
+        evidence: tuple[int, ...] = (entry.index,)
         if not read and own and not sentence.asks:
             resolved = _resolve(
                 sentence.text, entry=entry, place=place, previous=previous, found=found

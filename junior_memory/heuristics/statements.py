@@ -1,4 +1,4 @@
-"""The shape in which a sentence's facts pass between the readers, the ranking and the corrections."""
+"""The shape in which facts pass between the readers, the ranking and the corrections."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Family(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A fact read from one sentence: its family, the canonical text, and the words it was said in."""
+    """A fact read from one sentence: its family, canonical text, and the words it was said in."""
 
     family: Family
     content: str
