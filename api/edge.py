@@ -1,10 +1,11 @@
 """What every address of the interface has: HEAD, 405 in our shape, and no-store."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 
@@ -30,7 +31,7 @@ def guarded(view: View) -> View:
         response.headers["Cache-Control"] = "no-store"
         if is_head:
             request.method = "HEAD"
-            return _without_body(response)
+            return _without_body(request, response)
         return response
 
     return csrf_exempt(guard)
@@ -49,10 +50,18 @@ def not_allowed(allowed: str) -> HttpResponse:
     )
 
 
-def _without_body(response: HttpResponseBase) -> HttpResponse:
+def _without_body(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     """Return the same status and headers; a stream is never begun."""
-    empty = HttpResponse(status=response.status_code, headers=dict(response.headers))
+    if isinstance(response, StreamingHttpResponse):
+        response.streaming_content = _no_parts() if isinstance(request, ASGIRequest) else iter(())
+        return response
     if isinstance(response, HttpResponse):
-        empty.headers["Content-Length"] = str(len(response.content))
-    empty.cookies = response.cookies
-    return empty
+        response.headers["Content-Length"] = str(len(response.content))
+        response.content = b""
+    return response
+
+
+async def _no_parts() -> AsyncIterator[bytes]:
+    parts: tuple[bytes, ...] = ()
+    for part in parts:
+        yield part

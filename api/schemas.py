@@ -226,8 +226,9 @@ def field_errors(errors: list[dict[str, Any]]) -> dict[str, str]:
     """Return pydantic's findings by the part of the request they mean; never what was sent."""
     found: dict[str, str] = {}
     for problem in errors:
-        # The first two steps say "in the body, in its parameter", which a caller does not know.
-        steps = [str(step) for step in problem["loc"]][2:] or [str(problem["loc"][0])]
+        # The first steps say "in the body, in its parameter", which a caller does not know.
+        source, *steps = [str(step) for step in problem["loc"]]
+        steps = (steps[1:] if source == "body" else steps) or [source]
         message = str(problem["msg"]).removeprefix("Value error, ")
         found.setdefault(".".join(steps)[:200], message[:200])
     return found

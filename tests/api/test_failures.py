@@ -154,7 +154,8 @@ def test_nul_is_stripped_from_text_and_refused_in_names_and_queries(alice: Calle
     assert_fails(alice.post("memories", {"content": "x", "agent": "a\x00"}), 422)
     assert_fails(alice.post("memories", {"content": "x", "idempotencyKey": "\x00"}), 422)
     for key in ("q", "agent", "cursor", "visibility", "limit", "state", "%00"):
-        assert_fails(alice.get(f"memories?{key}=%00"), 422)
+        error = assert_fails(alice.get(f"memories?{key}=%00"), 422)
+        assert list(error["fields"]) == [key if key != "%00" else "\x00"]
 
 
 def test_values_that_do_not_fit_are_422_and_store_nothing(alice: Caller) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -52,19 +53,15 @@ class Held:
 @pytest.fixture
 def hers(cast: Cast) -> Held:
     viewer = access.person(cast.alice)
-    active, other, gone, waiting, erased, expired = (
-        make_memory(owner=cast.alice, content=f"Alice hides {SECRET} number {n}.", **fields)  # type: ignore[arg-type]
-        for n, fields in enumerate(
-            (
-                {},
-                {},
-                {},
-                {"held_reason": "unlinked"},
-                {},
-                {"expires_at": timezone.now() + timezone.timedelta(seconds=1)},  # type: ignore[attr-defined]
-            )
-        )
-    )
+    soon = timezone.now() + timedelta(seconds=1)
+
+    def hidden(number: int, **fields: Any) -> Memory:
+        content = f"Alice hides {SECRET} number {number}."
+        return make_memory(owner=cast.alice, content=content, **fields)
+
+    active, other, gone, erased = (hidden(number) for number in range(4))
+    waiting = hidden(5, held_reason="unlinked")
+    expired = hidden(6, expires_at=soon)
     forgetting.forget(viewer, gone.pk, doer=BY_TEST)
     forgetting.erase(viewer, erased.pk, doer=BY_TEST)
     batch = forgetting.forget_many(viewer, [other.pk], doer=BY_TEST)
@@ -93,7 +90,7 @@ def addresses(hers: Held) -> Iterator[str]:
             if not found:
                 continue
             (name,) = found
-            for value in hers.ids[name]:
+            for value in hers.ids.get(name, []):
                 yield BASE + re.sub(r"\{[^}]+\}", value, path)
 
 
@@ -154,23 +151,7 @@ def test_another_agent_learns_nothing_of_a_session(cast: Cast) -> None:
     host = Caller(token=make_agent_token(cast.agent)[1])
     host.post("sessions", session(transcript=[said(f"I prefer the {SECRET}.")]))
     other = Caller(token=make_agent_token(people.agent_named("scribe")[0])[1])
-    hers = Held(
-        {
-            "session_id": ["session-1"],
-            **dict.fromkeys(
-                (
-                    "memory_id",
-                    "batch_id",
-                    "conflict_id",
-                    "mark_id",
-                    "identity_id",
-                    "token_id",
-                    "conversation_id",
-                ),
-                [],
-            ),
-        }
-    )
+    hers = Held({"session_id": ["session-1"]})
     walk(other, hers, allowed=frozenset({403, 404, 405}))
     assert CompletedSession.objects.get().state == SessionState.QUEUED
 
