@@ -6,6 +6,32 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 from ninja import NinjaAPI, Swagger
+from ninja.openapi.schema import OpenAPISchema
+
+from api.schemas import ErrorOut
+
+ERROR_REF = "#/components/schemas/{model}"
+
+
+class DescribedAPI(NinjaAPI):
+    """The interface, whose description also says what every call answers when it fails."""
+
+    def get_openapi_schema(self, **kwargs: Any) -> OpenAPISchema:
+        """Return Ninja's description with the one shape of all errors."""
+        described = super().get_openapi_schema(**kwargs)
+        error = ErrorOut.model_json_schema(ref_template=ERROR_REF)
+        schemas = described.setdefault("components", {}).setdefault("schemas", {})
+        schemas.update(error.pop("$defs", {}), ErrorOut=error)
+        failure = {
+            "description": "What went wrong: a code, a sentence, the parts of the request meant",
+            "content": {
+                "application/json": {"schema": {"$ref": ERROR_REF.format(model="ErrorOut")}}
+            },
+        }
+        for methods in described["paths"].values():
+            for operation in methods.values():
+                operation["responses"]["default"] = failure
+        return described
 
 
 class LocalSwagger(Swagger):

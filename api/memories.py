@@ -143,7 +143,8 @@ def post_memory(request: ApiRequest, body: NewMemoryIn) -> Status[MemoryOut]:
         now=now,
     )
     viewer = request.auth.viewer
-    memory = history.find_memory(viewer, created.stored.pk, now=now)
+    # What answers a repeat may wait for a decision, so it is found as one's own in any state.
+    memory = history.find_own_memory(viewer, created.stored.pk, now=now)
     return Status(201 if created.created else 200, describe_one(viewer, memory, now=now))
 
 
@@ -211,7 +212,7 @@ def patch_memory(request: ApiRequest, memory_id: UUID, body: CorrectionIn) -> Me
     corrected = memories.correct_memory(
         viewer, memory_id, body.content, version=body.version, doer=request.auth.doer, now=now
     )
-    return describe_one(viewer, history.find_memory(viewer, corrected.pk, now=now), now=now)
+    return describe_one(viewer, history.find_own_memory(viewer, corrected.pk, now=now), now=now)
 
 
 @router.delete("/memories/{uuid:memory_id}", auth=may_write(NO_BODY), response={204: None})

@@ -13,7 +13,6 @@ from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.decorators.http import require_GET
-from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
 from api import (
@@ -30,7 +29,7 @@ from api import (
     sessions,
 )
 from api.bodies import BodyParser
-from api.docs import LocalSwagger
+from api.docs import DescribedAPI, LocalSwagger
 from api.edge import guarded
 from api.failures import Refused, answer_domain_error, answer_failure, answer_refusal
 from api.schemas import field_errors
@@ -40,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 BASE = "/plugins/memory"
 
-api = NinjaAPI(
+api = DescribedAPI(
     title="Junior Memory",
     version="1",
     description="Long-term memory for assistants, in the hands of the people it is about.",

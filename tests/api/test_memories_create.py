@@ -99,3 +99,9 @@ def test_texts_in_every_script_come_back_as_they_went_in(alice: Caller) -> None:
         memory = json_of(alice.post("memories", {"content": text}), 201)
         assert memory["content"] == text
         assert json_of(alice.get(f"memories/{memory['id']}"))["content"] == text
+
+
+def test_a_text_that_waits_for_a_decision_is_answered(alice: Caller, cast: Cast) -> None:
+    make_memory(owner=cast.alice, content="Prefers tea.", kind="knowledge", held_reason="unlinked")
+    response = alice.post("memories", {"content": "Prefers tea."})
+    assert response.status_code in {200, 201}

@@ -72,6 +72,17 @@ def test_the_description_speaks_camel_case(nobody: Caller) -> None:
     assert not [name for name in names if "_" in name]
 
 
+def test_every_call_says_what_a_failure_looks_like(nobody: Caller) -> None:
+    described = json_of(nobody.get("/api/openapi.json"))
+    assert set(described["components"]["schemas"]["ErrorOut"]["properties"]) == {"error"}
+    assert "ErrorDetail" in described["components"]["schemas"]
+    for methods in described["paths"].values():
+        for operation in methods.values():
+            schema = operation["responses"]["default"]["content"]["application/json"]["schema"]
+            assert schema == {"$ref": "#/components/schemas/ErrorOut"}
+            assert operation["security"]
+
+
 def test_the_documentation_loads_nothing_from_elsewhere(nobody: Caller) -> None:
     response = nobody.get("/api/docs")
     assert response.status_code == 200
