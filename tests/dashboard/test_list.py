@@ -361,6 +361,15 @@ def test_other_states_hold_own_rows_alone(cast: Cast, sign_in: SignIn, now: date
             assert not rows(sign_in(user).get(f"/memories?state={state}")), "leaked"
 
 
+def test_what_a_teammate_forgot_is_in_nobody_elses_list(cast: Cast, sign_in: SignIn) -> None:
+    memory = make_memory(
+        content="The team meets at ten.", owner=cast.bob, visibility="org", org=cast.org
+    )
+    forgetting.forget(person(cast.bob), memory.pk, doer=BY_TEST)
+    assert rows(sign_in(cast.bob).get("/memories?state=forgotten")) == [str(memory.pk)]
+    assert not rows(sign_in(cast.alice).get("/memories?state=forgotten")), "leaked"
+
+
 def test_home_leads_to_the_list(db: None) -> None:
     assert urlsplit(Client().get("/")["Location"]).path == "/memories"
 
