@@ -124,7 +124,8 @@ def test_a_token_that_may_not_be_is_not_made(
     assert not ApiToken.objects.filter(user=cast.alice).exists()
 
 
-def test_staff_may_make_a_token_for_reports(cast: Cast, sign_in: SignIn) -> None:
+def test_only_staff_may_make_a_token_for_reports(cast: Cast, sign_in: SignIn) -> None:
+    assert 'value="report"' not in text(sign_in(cast.alice).get(URL))
     client = sign_in(cast.root)
     assert 'value="report"' in text(client.get(URL))
     assert client.post("/settings/tokens", {"scopes": ["report"]}).status_code == 200

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from junior_memory import events, forgetting, reports, spending
+from junior_memory import events, forgetting, memories, reports, spending
 from junior_memory.access import person
 from junior_memory.models import ModelCall
 from tests.cast import Cast
@@ -81,6 +81,9 @@ def test_what_was_learned_and_let_go_is_counted_once(cast: Cast, now: datetime) 
     viewer = person(cast.alice)
     make_memory(owner=cast.alice, content="Old.", now=now - timedelta(days=8))
     gone = make_memory(owner=cast.alice, content="Lives in Utrecht.", now=now)
+    fix = memories.correct_memory(
+        viewer, gone.pk, "Lives in Ghent.", version=gone.version, doer=BY_TEST, now=now
+    )
     make_memory(owner=cast.alice, content="Prefers tea.", origin="import", now=now)
     make_memory(
         owner=cast.alice,
@@ -88,10 +91,10 @@ def test_what_was_learned_and_let_go_is_counted_once(cast: Cast, now: datetime) 
         now=now - timedelta(days=2),
         expires_at=now - timedelta(days=1),
     )
-    forgetting.forget(viewer, gone.pk, doer=BY_TEST, now=now)
+    forgetting.forget(viewer, fix.pk, doer=BY_TEST, now=now)
     forgetting.expire_due(now=now)
     assert spending.learned(7, now=now) == spending.Learned(
-        asked=2, imported=1, replaced=0, forgotten=1, expired=1
+        asked=3, imported=1, replaced=1, forgotten=1, expired=1
     )
 
 
