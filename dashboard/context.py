@@ -15,8 +15,8 @@ from junior_memory import clock
 from junior_memory.access import person
 from junior_memory.conf import conf
 from junior_memory.counting import count_parts
-from junior_memory.parts import parts_of
 from junior_memory.models import Memory, User
+from junior_memory.parts import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +114,7 @@ class Shell:
             return ""
         viewer = person(user)
         rows = Memory.objects.visible_to(viewer).active(clock.now())
-        total = count_parts(parts_of(rows, viewer))
+        total = count_parts(list(parts_of(rows, viewer)))
         return f"{total.value:,}{'' if total.relation == 'exact' else '+'}"
 
     @cached_property
