@@ -101,7 +101,8 @@ _TAILS = (
         r"|of course|after all|"
         r"actually|anyway|though|in fact|hands down|I must say|I have to say|(?:so"
         r" )?check (?:it|them|this|that) out|take a look|have a look|look at"
-        r" (?:this|that|it)|see|as usual|like (?:that|this)|for (?:example"
+        r" (?:this|that|it)|see|as usual|now|any ?more|nowadays|these days|like (?:that"
+        r"|this)|for (?:example"
         r"|instance)|at all times please|please|thanks|thank you)$",
         re.I,
     ),

@@ -48,10 +48,16 @@ _DO_NOT_KEEP_AHEAD = re.compile(
     re.I,
 )
 
+_REMEMBER = re.compile(r"\b(?:don't|do not|dont|never|please don't) forget\b", re.I)
+
 _SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(pattern, re.IGNORECASE))
     for name, pattern in (
-        ("home", r"^(?:now )?(?:lives|live|moved to|is based|relocated|resides)\b"),
+        (
+            "home",
+            r"^(?:now )?(?:(?-i:Lives|Moved) (?:in|to) (?-i:[A-Z][a-z])|is based"
+            r"|relocated|resides)",
+        ),
         ("name", r"^(?:wants to be called|name is|is called)\b"),
         ("job", r"^(?:now )?works? (?:as|at|for)\b"),
         ("age", r"^is \d+\b|^is \w+ years old"),
@@ -90,6 +96,8 @@ def is_off_the_record(sentence: str) -> bool:
 
 def forget_request(sentence: str) -> tuple[str, str] | None:
     """("all" | "about" | "that", topic) when the sentence asks to forget something; else None."""
+    if _REMEMBER.search(sentence):
+        return None
     if _FORGET_ALL.search(sentence):
         return "all", ""
     about = _FORGET_ABOUT.search(sentence)
@@ -137,6 +145,7 @@ def let_later_win(statements: list[Statement], *, correcting: frozenset[int]) ->
 
     `correcting` holds the places of sentences that open by taking something back.
     """
+    matter = {id(one): topic_words(one.said) for one in statements}
     kept: list[Statement] = []
     for later in statements:
         opens = later.order in correcting
@@ -148,19 +157,37 @@ def let_later_win(statements: list[Statement], *, correcting: frozenset[int]) ->
                 continue
             if (
                 (slot and slot_of(earlier.content) == slot)
-                or (changed and _same_matter(earlier, later))
+                or (changed and matter[id(earlier)] & matter[id(later)])
                 or _opposite(earlier, later)
             ):
                 replaced.add(place)
-        if (opens and not replaced and kept and later.family is not Family.EVENT) or (
-            opens and not replaced and kept and _moves(later)
-        ):
-            last = len(kept) - 1
-            if kept[last].kind == later.kind and _alike(kept[last], later):
-                replaced.add(last)
+        if opens and not replaced and (later.family is not Family.EVENT or _moves(later)):
+            replaced.update(_replaced_without_words(kept, later))
         kept = [one for place, one in enumerate(kept) if place not in replaced]
         kept.append(later)
     return kept
+
+
+def _replaced_without_words(kept: list[Statement], later: Statement) -> set[int]:
+    """The one earlier statement that a correction without a word in common is about: the last one
+    of its kind, or for "moved to X" the last that names something in use.
+    """
+    places = [
+        place
+        for place, earlier in enumerate(kept)
+        if earlier.kind == later.kind and _alike(earlier, later)
+    ]
+    if _moves(later):
+        in_use = [place for place in places if _IN_USE.match(kept[place].content)]
+        places = in_use or places
+    return set(places[-1:])
+
+
+_IN_USE = re.compile(
+    r"^(?:(?:always|usually|mostly|mainly|normally) )?(?:uses?|prefers?|codes?|writes?"
+    r"|likes?|works? with|the team (?:uses|deploys|runs|tracks))\b",
+    re.I,
+)
 
 
 def _moves(statement: Statement) -> bool:
@@ -182,10 +209,6 @@ def _alike(earlier: Statement, later: Statement) -> bool:
         Family.ATTRIBUTE,
     }
     return earlier.family in tools and (later.family is earlier.family or _moves(later))
-
-
-def _same_matter(earlier: Statement, later: Statement) -> bool:
-    return len(topic_words(earlier.said) & topic_words(later.said)) >= 1
 
 
 def _opposite(earlier: Statement, later: Statement) -> bool:

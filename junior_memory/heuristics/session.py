@@ -22,6 +22,12 @@ from junior_memory.heuristics.shared import read_team_fact, read_tool_output
 from junior_memory.heuristics.statements import Family, Reading, Statement
 from junior_memory.heuristics.told import read_told
 
+MAX_SESSION_SENTENCES = 10_000
+"""Sentences read of one session: about a megabyte of prose, a few seconds of work."""
+
+MAX_STATEMENTS = 400
+"""Statements of one session that are compared with each other for corrections, the best first."""
+
 _MESSAGE_SPAN = 10_000
 _MAX_TOOL_CHARACTERS = 20_000
 _SHARED = {Family.TEAM: "knowledge", Family.PROCEDURE: "procedure"}
@@ -31,21 +37,35 @@ def read_session(entries: Sequence[Entry], *, limit: int) -> tuple[Candidate, ..
     """The session's best statements as candidates; see `extract_candidates`."""
     statements: list[Statement] = []
     correcting: set[int] = set()
+    budget = MAX_SESSION_SENTENCES
     for place, entry in enumerate(entries):
         previous = entries[place - 1] if place else None
+        if budget <= 0:
+            break
         if entry.type is EntryType.TOOL_RESULT:
             if not entry.is_error:
                 statements.extend(_from_tool(entry, place=place))
             continue
         if entry.role is not Role.USER:
             continue
+        sentences = split_sentences(entry.text)[:budget]
+        budget -= len(sentences)
         statements = _from_message(
-            entry, place=place, previous=previous, statements=statements, correcting=correcting
+            entry,
+            sentences,
+            place=place,
+            previous=previous,
+            statements=statements,
+            correcting=correcting,
         )
     own = [one for one in entries if one.role is Role.USER and one.is_run_actor]
     at_work = sum(1 for one in own if refusals.is_about_work(one.text[:_WORK_SAMPLE]))
     statements = _without_lone_asides(statements, messages=len(own), at_work=at_work)
-    kept = corrections.let_later_win(_merge_repeats(statements), correcting=frozenset(correcting))
+    merged = _merge_repeats(statements)
+    if len(merged) > MAX_STATEMENTS:
+        best = sorted(merged, key=lambda one: (-one.score, one.order))[:MAX_STATEMENTS]
+        merged = sorted(best, key=lambda one: one.order)
+    kept = corrections.let_later_win(merged, correcting=frozenset(correcting))
     return tuple(
         Candidate(kind=one.kind, content=one.content, evidence=one.evidence)
         for one in _best(kept, limit=limit)
@@ -61,6 +81,7 @@ def _may_state_shared(entry: Entry) -> bool:
 
 def _from_message(
     entry: Entry,
+    sentences: tuple[Sentence, ...],
     *,
     place: int,
     previous: Entry | None,
@@ -68,7 +89,6 @@ def _from_message(
     correcting: set[int],
 ) -> list[Statement]:
     own = entry.is_run_actor and entry.authority is Authority.INSTRUCTION
-    sentences = split_sentences(entry.text)
     answers = (
         previous is not None
         and previous.role is Role.ASSISTANT
