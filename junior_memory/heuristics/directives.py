@@ -13,7 +13,8 @@ from junior_memory.heuristics.statements import Family, Reading
 _LEAD = re.compile(r"^(?:(?:hey|hi|ok|okay|also|and|please|pls)[, ]+){0,3}", re.I)
 _STANDING = re.compile(
     r"^(?P<mark>from now on|going forward|in (?:the )?future|by default|in general|for"
-    r" all (?:future )?\w+|whenever you \w+(?: \w+){0,4}|when you \w+(?: \w+){0,4}|when"
+    r" all (?:future )?\w+|when(?:ever)? you (?!have|can|get|are|need|want|see|finish"
+    r"|could|know|feel)\w+(?: \w+){0,4}|when"
     r" (?:answering|replying|writing|talking|coding|explaining|reviewing)(?: \w+){0,4}),?"
     r" (?:please |always |you should )?(?P<wish>.{4,200})$",
     re.I,

@@ -14,6 +14,9 @@ from junior_memory.heuristics.clauses import Clause, split_clauses
 from junior_memory.heuristics.statements import Family, Reading
 from junior_memory.heuristics.wording import reading_of
 
+_POINTS_HERE = re.compile(
+    r"\b(?:in|for|on|of|with|at) (?:this|that) (?!way\b|kind\b|sort\b|time\b|year\b)\w+$", re.I
+)
 _TIMELESS = frozenset(
     {
         Family.PREFERENCE,
@@ -71,7 +74,7 @@ def _read_clause(clause: Clause, *, wished: bool) -> Reading | None:
         )
         if family is None or predicate is None:
             return None
-        if family in _TIMELESS and refusals.speaks_of_now(said):
+        if family in _TIMELESS and (refusals.speaks_of_now(said) or _POINTS_HERE.search(said)):
             return None
         return reading_of(family, predicate, adverbial=adverbial, said=said)
     return possessives.read_possessive(

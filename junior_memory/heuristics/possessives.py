@@ -38,6 +38,12 @@ TOGETHER = re.compile(
 )
 
 
+_PASSING = words.PASSING_POSSESSIONS - words.DREAMS
+_DOING = re.compile(
+    r"^(?!(?:learning|studying|training|retiring|expecting)\b)[a-z]+ing\b(?! (?:is|was)\b)", re.I
+)
+
+
 def read_possessive(text: str, *, adverbial: str, said: str) -> Reading | None:
     """ "My sister lives in Leeds", "My favourite editor is Vim": what is the speaker's own, without
     the "my".
@@ -64,6 +70,10 @@ def read_possessive(text: str, *, adverbial: str, said: str) -> Reading | None:
         return None
     nouns = set(noun.lower().replace("'s", "").split())
     if nouns & words.OTHERS or nouns & words.TEAM_ONLY or "and i" in noun.lower() or len(nouns) > 6:
+        return None
+    if nouns & _PASSING or (verb.lower() in {"is", "are"} and _DOING.match(rest)):
+        return None
+    if refusals.speaks_of_now(said):
         return None
     if (
         marks.is_task(f"my {noun}")

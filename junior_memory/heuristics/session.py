@@ -259,8 +259,10 @@ _WORK_SAMPLE = 2_000
 _TURN_IN_LIFE = re.compile(
     r"\b(?:moved to|married|engaged|divorced|born|raised|grew up|graduated|adopted"
     r"|retired|quit|founded|started (?:a|my|their|at|working|learning|playing|taking"
-    r"|running)|joined|became|used to"
-    r"|studied|promoted|hired|diagnosed|published|immigrated|emigrated|enlisted|served"
+    r"|running)|joined (?!the (?:call|meeting|chat|channel|room|stream|session|wifi"
+    r"|server)\b)|became|used to"
+    r"|studied|(?:was|got|been) (?:promoted|hired|accepted|invited)|diagnosed|published"
+    r"|immigrated|emigrated|enlisted|served"
     r"|(?:ran|finished) (?:a|their) (?:\w+ )?(?:marathon|triathlon)|bought (?:a|an|their)"
     r" (?:\w+ )?(?:house|car|flat|apartment|boat|bike|piano|guitar|home|farm)"
     r"|learning|studying|training for|volunteering|expecting|saving (?:up )?for|raising"

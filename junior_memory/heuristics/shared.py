@@ -74,14 +74,14 @@ _SUBJECT = re.compile(
 )
 _BARE_PREDICATE = re.compile(r"^(?:is|are)(?:n't| not)? (?P<rest>.+)$", re.I)
 _LASTING_PREDICATE = re.compile(
-    r"^(?:on|in|at|behind|under|called|named|stored|kept|hosted|owned|managed|maintained"
+    r"^(?:(?:on|in|at|behind|under|called|named|stored|kept|hosted|owned|managed|maintained"
     r"|located|written|built|deployed|released|reviewed|run|limited|required|based"
     r"|protected|"
     r"read-only|a|an|the|our|always|never|only|not allowed|forbidden|frozen (?:on|every"
     r"|from|during)|every|each|capped|signed|cut|sent|scheduled|automated|versioned"
     r"|generated|mirrored|rotated|encrypted|tagged|backed up|published|merged (?:by|with"
     r"|only|after)|handled|responsible|mandatory|optional|deprecated|reserved|billed|paid"
-    r"|due (?:on|every)|held|spread|split|"
+    r"|due (?:on|every)|held|spread|split|assigned automatically)\b|"
     r"[A-Za-z\d]+[-_/][\w./-]*\w\b|\"|`|https?:|[\w.-]+\.(?:\w{2,10})\b|\d+ (?:days?"
     r"|hours?|minutes?|seconds?|requests?|characters?|years?|weeks?|months?)|port \d"
     r"|v?\d+\.\d)",

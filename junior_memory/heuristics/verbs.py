@@ -12,7 +12,8 @@ from junior_memory.heuristics.statements import Family
 
 OF_THE_TASK = re.compile(
     r"^(?:the |your )(?:first|second|third|last|other|new|old|previous|former|latter|next"
-    r"|current|original|\w+er) (?:option|version|one|idea|draft|design|answer|approach"
+    r"|current|original|blue|red|green|yellow|black|white|\w+er) (?:option|version|one"
+    r"|idea|draft|design|answer|approach"
     r"|suggestion|layout|title|colou?r|variant|example|wording|sentence|paragraph"
     r"|proposal|solution)\b|^the (?:following|same|above|attached)\b",
     re.IGNORECASE,
@@ -305,7 +306,9 @@ def read_verb(verb: str, tail: str, *, marked: bool, whole: str) -> Family | Non
             )
         ):
             return None
-        if marks.SELF_OBJECT.match(tail):
+        if marks.SELF_OBJECT.match(tail) or re.match(
+            r"^to (?:ask|say|bother|admit|break|interrupt)\b", tail
+        ):
             return None
         if verb in {"tend", "belong"} and first != ["to"]:
             return None

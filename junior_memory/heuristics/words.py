@@ -36,9 +36,9 @@ HABIT_VERBS = _words(
     " turn set put bring call let share rely stick skip refuse insist begin hit plan "
     "visit save merge push"
     " write release ship squash rebase document log track schedule block relax unwind sit prep pack"
-    " carry leave ride treat format lint name want need have find feel think look give "
+    " carry leave ride treat format lint name feel think look give have "
     "focus organize"
-    " organise learn work see hang cuddle camp grow create express celebrate donate join"
+    " organise learn work hang cuddle camp grow create express celebrate donate join"
 )
 """Verbs that state something durable only with a mark of habit: always, never, every, on Mondays.
 """
@@ -203,7 +203,7 @@ STATUS = _words(
     " offline online healthy unhealthy degraded passing running out late delayed overdue "
     "pending crashed back"
     " unavailable available in-progress live unstable fixed busy empty full missing "
-    "wrong unreachable"
+    "wrong unreachable locked blocked disabled suspended frozen loading charging"
 )
 """Words that give the state of something at one moment."""
 
@@ -366,6 +366,9 @@ OTHERS = _words(
 
 DANGLING = _words("it that this them they these those he she him her there here one ones so such")
 """Words that point at something outside of the sentence."""
+
+DREAMS = _words("dream dreams thing things class one few great good hard day number")
+"""Of the passing things those that "my" may make lasting: "my dream is to …"."""
 
 MEALS = _words(
     "lunch breakfast dinner coffee pizza nap sandwich snack beer drink brunch tea supper "
