@@ -226,7 +226,11 @@ def _figure(chart: DailyChart) -> go.Figure:
 
 def _bars(chart: DailyChart, one: Series) -> go.Bar:
     sign = -1 if one.is_below else 1
-    marker: dict[str, Any] = {"color": f"var({one.color})", "cornerradius": 2}
+    marker: dict[str, Any] = {
+        "color": f"var({one.color})",
+        "cornerradius": 2,
+        "line": {"color": "var(--chart-paper)", "width": 1},
+    }
     if one.is_hatched:
         marker["pattern"] = {
             "shape": "/",

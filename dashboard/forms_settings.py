@@ -126,6 +126,8 @@ class PasswordForm(_SetPasswordForm):
         self.fields[
             "new_password1"
         ].help_text = "At least 8 characters, and none of the usual ones."
+        self.fields["new_password2"].label = "New password again"
+        self.fields["new_password2"].help_text = ""
         _dress(self)
 
     def clean_present(self) -> str:

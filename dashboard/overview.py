@@ -34,8 +34,8 @@ OPERATIONS = {
     spending.NOTHING: "Bought nothing",
 }
 OUTCOMES = {
-    "ok": "Answered, and nothing came of it",
-    "empty": "Empty answer",
+    "ok": "Answered for nothing",
+    "empty": "Empty",
     "failed": "Failed",
     "error": "Failed",
     "timeout": "Too late",
