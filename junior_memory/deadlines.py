@@ -13,7 +13,9 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
+import psycopg
 from django.db import DEFAULT_DB_ALIAS, Error, connections, transaction
 
 from junior_memory.errors import Unavailable
@@ -56,10 +58,17 @@ class Deadline:
         return left
 
 
-def connection_is_lost() -> bool:
-    """True when the request's connection to the database is gone, not just one statement."""
-    wrapper = connections[DEFAULT_DB_ALIAS]
-    return wrapper.connection is None or bool(wrapper.connection.closed)
+def raw_connection() -> Any:
+    """Return the driver's connection of this thread, or None; to be asked later if it is lost."""
+    return connections[DEFAULT_DB_ALIAS].connection
+
+
+def is_lost(raw: Any) -> bool:
+    """True when a connection is gone, not just one statement on it.
+
+    Asked of the driver's connection, because Django opens the next one while it cleans up.
+    """
+    return raw is None or bool(raw.closed)
 
 
 @contextlib.contextmanager
@@ -90,13 +99,14 @@ def held_to(deadline: Deadline) -> Iterator[None]:
     database to talk to.
     """
     _connect(deadline)
+    raw = raw_connection()
     try:
         with _watchdog(deadline), statement_limit(deadline.statement_ms()):
             yield
     except Error:
         if deadline.remaining_ms <= GRACE_MS * 2:
             raise DeadlinePassed from None
-        if connection_is_lost():
+        if is_lost(raw):
             raise Unavailable from None
         raise
 
@@ -130,7 +140,7 @@ def _connect(deadline: Deadline) -> None:
 @contextlib.contextmanager
 def _watchdog(deadline: Deadline) -> Iterator[None]:
     """Close the connection's socket when the deadline passes while a statement still runs."""
-    raw = connections[DEFAULT_DB_ALIAS].connection
+    raw = raw_connection()
     over = threading.Lock()
     done = False
 
@@ -138,8 +148,12 @@ def _watchdog(deadline: Deadline) -> Iterator[None]:
         with over:
             if done or raw is None or raw.closed:
                 return
+            cancel = raw.pgconn.get_cancel()
             with contextlib.suppress(OSError), socket.socket(fileno=os.dup(raw.fileno())) as end:
                 end.shutdown(socket.SHUT_RDWR)
+        # Nobody waits for the statement any more; a server that still listens may end it.
+        with contextlib.suppress(psycopg.Error):
+            cancel.cancel()
 
     timer = threading.Timer(max(0.0, deadline.remaining_ms / 1000), bite)
     timer.daemon = True

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from django.db import Error, connections
+from django.db import DEFAULT_DB_ALIAS, Error, connections
 from psycopg.errors import QueryCanceled
 
-from junior_memory.deadlines import connection_is_lost, statement_limit
+from junior_memory.deadlines import is_lost, raw_connection, statement_limit
 from junior_memory.errors import Unavailable
 from junior_memory.lexical.leg import Plan, Scored
 from junior_memory.parts import Part
@@ -63,10 +63,15 @@ def run_legs(legs: Sequence[Leg], *, limit_ms: int) -> LegsAnswer:
 
 def _attempt(leg: Leg, limit_ms: int) -> LegAnswer | Error:
     try:
+        connections[DEFAULT_DB_ALIAS].ensure_connection()
+    except Error:
+        raise Unavailable from None
+    raw = raw_connection()
+    try:
         with statement_limit(limit_ms):
             return leg.find()
     except Error as error:
-        if connection_is_lost():
+        if is_lost(raw):
             raise Unavailable from None
         logger.warning("the %s leg failed (%s)", leg.name, type(error).__name__)
         return error

@@ -2,14 +2,14 @@
 
     python tests/benchmarks/retrieval.py --data FOLDER [--only facts|turns]
 
-FOLDER holds `locomo/*.json` (LoCoMo; for measuring only, it is no part of this project). *facts*: every
-observation is one private memory of its conversation's owner, a question's gold are the facts whose
-evidence turn is among the question's. *turns*: every dialog turn is one memory. All owners live in one
-store; categories 1-4; questions without gold are left out.
+FOLDER holds `locomo/*.json` (LoCoMo; for measuring only, it is no part of this project). *facts*:
+every observation is one private memory of its conversation's owner, a question's gold are the
+facts whose evidence turn is among the question's. *turns*: every dialog turn is one memory. All
+owners live in one store; categories 1-4; questions without gold are left out.
 
-Everything goes through `search_memories` and `recall`, as REST calls them, on a database made for the
-run. PostgreSQL's own full text (OR, ts_rank_cd, english) answers the same questions over the same
-rows in the same run.
+Everything goes through `search_memories` and `recall`, as REST calls them, on a database made for
+the run. PostgreSQL's own full text (OR, ts_rank_cd, english) answers the same questions over the
+same rows in the same run.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from django.conf import settings
 settings.DATABASES["default"]["TEST"] = {"NAME": f"bench_retrieval_{os.getpid()}"}
 django.setup()
 
-from django.db import connection
+from django.db import connection  # noqa: E402
 
-from junior_memory import access, lexical, people, recall
-from junior_memory.models import Agent, Memory, User
-from junior_memory.search import search_memories
+from junior_memory import access, lexical, people, recall  # noqa: E402
+from junior_memory.models import Agent, Memory, User  # noqa: E402
+from junior_memory.search import search_memories  # noqa: E402
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 DEPTH = 10
@@ -113,13 +113,13 @@ def _turns(raw: dict[str, Any]) -> Iterator[tuple[str, set[str]]]:
     for name, turns in raw["conversation"].items():
         if re.fullmatch(r"session_\d+", name):
             for turn in turns:
-                yield turn["text"], {turn["dia_id"]}
+                yield f"{turn['speaker']}: {turn['text']}", {turn["dia_id"]}
 
 
 @contextmanager
 def database() -> Iterator[None]:
     """Make a database for the run and drop it afterwards."""
-    before = settings.DATABASES["default"]["NAME"]
+    before = str(settings.DATABASES["default"]["NAME"])
     connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
     try:
         yield
@@ -152,7 +152,8 @@ def load(conversations: Sequence[Conversation]) -> Agent:
         ]
         places = [place for place, text in enumerate(conversation.texts) if text.strip()]
         conversation.ids = [uuid.UUID(int=0)] * len(conversation.texts)
-        for place, row in zip(places, Memory.objects.bulk_create(rows, batch_size=500), strict=True):
+        stored = Memory.objects.bulk_create(rows, batch_size=500)
+        for place, row in zip(places, stored, strict=True):
             conversation.ids[place] = row.pk
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
@@ -311,6 +312,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--only", choices=["facts", "turns"])
+    parser.add_argument("--no-gate", action="store_true", help="leave out the recall gate's curve")
     arguments = parser.parse_args()
     for mode in [arguments.only] if arguments.only else ["facts", "turns"]:
         conversations = read_conversations(arguments.data, mode)
@@ -320,7 +322,8 @@ def main() -> None:
             base = measure(conversations, by_full_text)
             print_scores("full text", base)
             print_scores("search", measure(conversations, by_search), base)
-            print_gate(conversations, agent)
+            if not arguments.no_gate:
+                print_gate(conversations, agent)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,154 @@
+"""Time limits that hold when the database is slow, locked, silent or gone."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection, connections
+
+from junior_memory import people
+from junior_memory.access import Source, Viewer
+from junior_memory.deadlines import Deadline, DeadlinePassed, held_to
+from junior_memory.errors import Unavailable
+from junior_memory.recall import RecallRequest, recall
+from junior_memory.search import search_memories
+from tests.factories import UserFactory, make_memory
+
+SLACK_MS = 150
+"""What a busy machine may add before a thread that is due gets its turn."""
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def fresh_connection() -> Iterator[None]:
+    """Begin and end without an open connection."""
+    connection.close()
+    yield
+    connection.close()
+
+
+def request_for(deadline_ms: int) -> RecallRequest:
+    agent, _ = people.agent_named("default")
+    user = UserFactory()
+    make_memory(content="Prefers oolong tea.", owner=user)
+    return RecallRequest(
+        viewer=Viewer(user=user, agent=agent),
+        agent=agent,
+        conversation_id="c1",
+        source=Source(platform="web", visibility="private"),
+        text="Which oolong tea?",
+        deadline_ms=deadline_ms,
+    )
+
+
+def sleep_without_limit() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = 0")
+        cursor.execute("SELECT pg_sleep(5)")
+
+
+def timed(request: RecallRequest) -> tuple[Any, float]:
+    begin = time.monotonic()
+    answer = recall(request)
+    return answer, (time.monotonic() - begin) * 1000
+
+
+def test_a_locked_table_means_nothing_in_time_and_recall_recovers() -> None:
+    request = request_for(400)
+    locked, release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN")
+            cursor.execute("LOCK TABLE junior_memory_memory IN ACCESS EXCLUSIVE MODE")
+            locked.set()
+            release.wait(10)
+            cursor.execute("ROLLBACK")
+        connections.close_all()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    try:
+        assert locked.wait(10)
+        answer, took_ms = timed(request)
+    finally:
+        release.set()
+        holder.join()
+    assert (answer.timed_out, answer.prompt, answer.memories) == (True, None, ())
+    assert took_ms < 400 + SLACK_MS
+    assert recall(replace(request, deadline_ms=10_000)).memories
+
+
+def test_a_server_that_ignores_its_own_limit_is_cut_off(fresh_connection: None) -> None:
+    begin = time.monotonic()
+    with pytest.raises(DeadlinePassed), held_to(Deadline.after(300)):
+        sleep_without_limit()
+    assert (time.monotonic() - begin) * 1000 < 300 + SLACK_MS
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
+def test_a_connection_that_never_opens_means_nothing_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    request = request_for(300)
+    connection.close()
+    opened = threading.Event()
+
+    def silent(*_: object) -> None:
+        opened.wait(5)
+        raise OperationalError("too late")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(connections["default"]), "get_new_connection", silent)
+        answer, took_ms = timed(request)
+        opened.set()
+    assert (answer.timed_out, answer.memories) == (True, ())
+    assert took_ms < 300 + SLACK_MS
+    assert recall(replace(request, deadline_ms=10_000)).memories
+
+
+def test_a_database_that_is_gone_is_unavailable_for_recall_and_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    request = request_for(1500)
+    connection.close()
+
+    def refused(*_: object) -> None:
+        raise OperationalError("connection refused")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(connections["default"]), "get_new_connection", refused)
+        with pytest.raises(Unavailable):
+            recall(request)
+        with pytest.raises(Unavailable):
+            search_memories(request.viewer, "oolong")
+    assert search_memories(request.viewer, "oolong").hits
+
+
+def test_a_connection_cut_while_reading_is_unavailable_and_recovers() -> None:
+    request = request_for(1500)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (pid,) = cursor.fetchone()
+
+    def cut() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
+        connections.close_all()
+
+    # As in the middle of a request: the check at its beginning is over.
+    connection.health_check_done = True
+    killer = threading.Thread(target=cut)
+    killer.start()
+    killer.join()
+    with pytest.raises(Unavailable):
+        recall(request)
+    connection.close_if_unusable_or_obsolete()
+    assert recall(replace(request, deadline_ms=10_000)).memories
