@@ -1,9 +1,21 @@
-"""The web application, as ASGI."""
+"""The web application, as ASGI.
+
+Every request runs in a thread of its own here, so a connection kept by its thread would never be
+used again: web processes share a pool instead.
+"""
 
 import os
 
+from django.conf import settings
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "junior_memory.settings")
+
+_database = settings.DATABASES["default"]
+_database |= {
+    "OPTIONS": _database["OPTIONS"] | {"pool": settings.WEB_CONNECTION_POOL},  # type: ignore[operator]
+    "CONN_MAX_AGE": 0,
+    "CONN_HEALTH_CHECKS": False,
+}
 
 application = get_asgi_application()

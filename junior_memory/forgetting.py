@@ -453,9 +453,9 @@ def approve_held(
     with transaction.atomic():
         _owner_lock(viewer)
         memory = _held(viewer, memory_id)
+        if memory.archived_at is not None:
+            raise NotFound
         if memory.held_at is None:
-            if memory.archived_at is not None:
-                raise NotFound
             return memory
         twin = Memory.objects.filter(fingerprint=memory.fingerprint).active(moment).first()
         if twin is not None:

@@ -173,7 +173,8 @@ def _create(new: NewMemory, content: str, now: datetime) -> Created:
             tombstones.count_blocked(marks, now=now)
             return Created(Outcome.BLOCKED, None)
     prints = _duplicate_fingerprints(new, content)
-    twin = _active_twin(prints, now) or _corrected_since(new, prints, now)
+    twin = _active_twin(prints, now, also_held=new.is_passive)
+    twin = twin or _corrected_since(new, prints, now)
     if twin is not None:
         _keep_key(new, twin, now)
         if not new.is_passive:
@@ -251,11 +252,16 @@ def _duplicate_fingerprints(new: NewMemory, content: str) -> list[str]:
     return fingerprints.keyed_all("duplicate", *parts)
 
 
-def _active_twin(prints: Sequence[str], now: datetime) -> Memory | None:
-    """Return the memory that already holds this fact; an expired twin is archived first."""
+def _active_twin(prints: Sequence[str], now: datetime, *, also_held: bool = False) -> Memory | None:
+    """Return the memory that already holds this fact; an expired twin is archived first.
+
+    What is held counts for passive facts alone: asking for it in so many words makes it active.
+    """
     rows = Memory.objects.filter(
         fingerprint__in=prints, archived_at__isnull=True, superseded_at__isnull=True
     ).order_by("-created_at", "id")
+    if not also_held:
+        rows = rows.filter(held_at__isnull=True)
     for row in rows:
         if _has_expired(row, now):
             _archive_expired(row, now)

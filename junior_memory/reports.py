@@ -17,7 +17,6 @@ from django.db.models.functions import TruncDate
 
 from junior_memory import clock, events
 from junior_memory.access import Viewer
-from junior_memory.conf import conf
 from junior_memory.models import (
     CompletedSession,
     ConversationEvent,

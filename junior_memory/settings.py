@@ -125,8 +125,15 @@ DATABASES["default"]["OPTIONS"] = {
     **DATABASES["default"].get("OPTIONS", {}),  # type: ignore[dict-item]
     "server_side_binding": True,
 }
+# Used by asgi.py: connections that one web process keeps, and seconds to wait for a free one.
+WEB_CONNECTION_POOL = {
+    "min_size": 1,
+    "max_size": env.integer("MEMORY_WEB_CONNECTIONS", 20, low=1, high=500),
+    "timeout": 5,
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+CSRF_FAILURE_VIEW = "dashboard.views.errors.csrf_failure"
 AUTH_USER_MODEL = "junior_memory.User"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

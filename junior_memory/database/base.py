@@ -67,6 +67,17 @@ class DatabaseWrapper(postgresql.DatabaseWrapper):
             embedded.create_database_if_absent(server, self.settings_dict["NAME"])
         return params | {"host": server.host, "port": server.port, "user": server.user}
 
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """As Django's; with a pool, make sure first that the embedded server still runs.
+
+        A pool asks once where the database is. Without this, a web process would not notice that
+        the server went away and start it again.
+        """
+        directory = self.embedded_directory
+        if directory is not None and self.settings_dict["OPTIONS"].get("pool"):
+            embedded.use_server(directory, options=self.settings_dict.get("EMBEDDED_OPTIONS"))
+        return super().get_new_connection(conn_params)
+
     def address(self) -> dict[str, str]:
         """The database as the environment of PostgreSQL's programs (PGHOST, PGDATABASE …).
 

@@ -341,3 +341,14 @@ def test_fifty_identical_creates_at_once_leave_one_row() -> None:
     assert Memory.objects.count() == 1
     assert sum(result.created for result in results) == 1
     assert len({result.stored.pk for result in results}) == 1
+
+
+def test_asking_for_a_held_fact_makes_it_count(cast: Cast, now: datetime) -> None:
+    held = make_memory(
+        owner=cast.alice, origin="automatic", held_reason="unlinked_actor", content="Likes herons."
+    )
+    again = new(cast, "Likes herons.", origin="automatic")
+    assert memories.create_memory(again).stored.pk == held.pk
+    asked = memories.create_memory(new(cast, "Likes herons."))
+    assert asked.created
+    assert asked.stored.held_at is None
