@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 from api.auth import HostCaller
 from api.failures import forbidden
 from api.schemas import In, Name, Text
-from junior_memory import access, people
+from junior_memory import people
 from junior_memory.access import LocationRef, Source
 from junior_memory.candidates import ActorRef
 from junior_memory.models import Identity
@@ -48,7 +48,7 @@ class SourceIn(In):
         return Source(
             platform=self.platform,
             key=self.key or "",
-            visibility=self.visibility if self.visibility in access.STORED_VISIBILITIES else "",
+            visibility=self.visibility or "",
             session_only=self.session_only,
             location=LocationRef(
                 provider=place.provider,

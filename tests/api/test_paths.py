@@ -7,10 +7,14 @@ from urllib.parse import unquote
 
 import pytest
 from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 
+from api import paths
+from api.edge import guarded
 from api.paths import checked_id, ends_with
 from junior_memory.errors import NotFound
+from tests.api.conftest import BASE, Caller, assert_fails, json_of
 
 
 def asgi(raw: str) -> ASGIRequest:
@@ -50,3 +54,28 @@ def test_an_id_that_no_text_can_be_is_absent() -> None:
         with pytest.raises(NotFound):
             checked_id(text)
     assert checked_id("a/b:c") == "a/b:c"
+
+
+def test_an_id_that_ends_like_an_address_is_still_an_id(
+    root: Caller, alice: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    json_of(alice.get("conversations/a/memories"))
+    assert_fails(root.post("sessions/a/retry"), 404)
+
+    def as_sent(request: HttpRequest) -> str:
+        return BASE + request.path.removeprefix(BASE).replace("/a/", "/a%2F")
+
+    monkeypatch.setattr(paths, "raw_path", as_sent)
+    assert_fails(alice.get("conversations/a/memories"), 404)
+    assert_fails(alice.get("conversations/a/events"), 404)
+    response = root.post("sessions/a/retry")
+    assert_fails(response, 405)
+    assert response.headers["Allow"] == "GET, HEAD"
+
+
+def test_head_has_the_headers_and_no_body() -> None:
+    view = guarded(lambda _request: HttpResponse(b"hello"))
+    response = view(RequestFactory().head("/"))
+    assert isinstance(response, HttpResponse)
+    assert response.content == b""
+    assert response.headers["Content-Length"] == "5"
