@@ -33,13 +33,15 @@ class Cast:
 
 def make_cast() -> Cast:
     """Create the cast."""
-    alice = factories.UserFactory(email="alice@example.com", display_name="Alice")
-    bob = factories.UserFactory(email="bob@example.com", display_name="Bob")
-    charlie = factories.UserFactory(email="charlie@example.com", display_name="Charlie")
-    root = factories.UserFactory(email="root@example.com", display_name="Root", is_staff=True)
-    org = factories.OrganizationFactory(slug="acme", name="Acme team")
+    alice = factories.UserFactory.create(email="alice@example.com", display_name="Alice")
+    bob = factories.UserFactory.create(email="bob@example.com", display_name="Bob")
+    charlie = factories.UserFactory.create(email="charlie@example.com", display_name="Charlie")
+    root = factories.UserFactory.create(
+        email="root@example.com", display_name="Root", is_staff=True
+    )
+    org = factories.OrganizationFactory.create(slug="acme", name="Acme team")
     for user in (alice, bob):
-        factories.MembershipFactory(user=user, organization=org)
+        factories.MembershipFactory.create(user=user, organization=org)
     agent, _ = people.agent_named("default")
     return Cast(
         alice=alice,
@@ -48,13 +50,13 @@ def make_cast() -> Cast:
         root=root,
         org=org,
         agent=agent,
-        alice_slack=factories.IdentityFactory(subject="UALICE", user=alice),
-        alice_web=factories.IdentityFactory(
+        alice_slack=factories.IdentityFactory.create(subject="UALICE", user=alice),
+        alice_web=factories.IdentityFactory.create(
             provider="web", tenant="app", subject="alice", user=alice
         ),
-        bob_slack=factories.IdentityFactory(subject="UBOB", user=bob),
-        charlie_slack=factories.IdentityFactory(subject="UCHARLIE", user=charlie),
-        unlinked=factories.IdentityFactory(subject="UNOBODY"),
+        bob_slack=factories.IdentityFactory.create(subject="UBOB", user=bob),
+        charlie_slack=factories.IdentityFactory.create(subject="UCHARLIE", user=charlie),
+        unlinked=factories.IdentityFactory.create(subject="UNOBODY"),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import connection
 
 from tests.cast import Cast, make_cast
 
@@ -25,8 +26,7 @@ def _cheap_passwords() -> None:
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings() -> None:
     """Give every run a database of its own, so that two runs never meet."""
-    database = settings.DATABASES["default"]
-    database.setdefault("TEST", {})["NAME"] = f"test_junior_memory_{os.getpid()}"
+    connection.settings_dict["TEST"]["NAME"] = f"test_junior_memory_{os.getpid()}"
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -72,9 +72,11 @@ def test_only_the_lifecycle_changes_memories() -> None:
     for path in sources(*PACKAGES):
         if path.name in WRITERS:
             continue
-        for names in chains(path):
-            if names[:1] == ["Memory"] and "objects" in names and names[-1] in WRITING:
-                offences.append(f"{path.relative_to(ROOT)}: {'.'.join(names)}")
+        offences += [
+            f"{path.relative_to(ROOT)}: {'.'.join(names)}"
+            for names in chains(path)
+            if names[:1] == ["Memory"] and "objects" in names and names[-1] in WRITING
+        ]
     assert not offences
 
 

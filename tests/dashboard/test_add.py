@@ -42,7 +42,7 @@ def test_add_with_htmx_draws_the_list_from_its_top(cast: Cast, alice_client: Cli
 
 
 def test_form_has_an_address_of_its_own(cast: Cast, alice_client: Client) -> None:
-    AgentFactory(name="ops-bot")
+    AgentFactory.create(name="ops-bot")
     page = text(alice_client.get("/memories/new"))
     assert "<h1>Add a memory</h1>" in page
     assert 'value="ops-bot"' in page
@@ -50,7 +50,7 @@ def test_form_has_an_address_of_its_own(cast: Cast, alice_client: Client) -> Non
 
 
 def test_add_for_another_agent_until_a_day(cast: Cast, alice_client: Client) -> None:
-    AgentFactory(name="ops-bot")
+    AgentFactory.create(name="ops-bot")
     day = timezone.now().date() + timedelta(days=30)
     alice_client.post("/memories/new", form(agent="ops-bot", expires_on=day.isoformat()))
     memory = Memory.objects.get(owner=cast.alice)

@@ -48,8 +48,8 @@ def test_every_failure_has_the_same_answer(cast: Cast, email: str, password: str
 
 
 def test_unverified_and_inactive_people_do_not_sign_in(db: None) -> None:
-    UserFactory(email="new@example.com", email_verified_at=None)
-    UserFactory(email="gone@example.com", is_active=False)
+    UserFactory.create(email="new@example.com", email_verified_at=None)
+    UserFactory.create(email="gone@example.com", is_active=False)
     client = Client()
     for email in ("new@example.com", "gone@example.com"):
         assert sign_in(client, email) == 422
@@ -98,7 +98,7 @@ def test_a_made_up_link_signs_nobody_in(db: None, path: str) -> None:
 
 
 def test_asking_for_a_link_does_not_tell_who_is_known(cast: Cast) -> None:
-    UserFactory(email="new@example.com", email_verified_at=None)
+    UserFactory.create(email="new@example.com", email_verified_at=None)
     client = Client()
     answers = {
         client.post("/sign-in/link", {"email": email})["Location"]

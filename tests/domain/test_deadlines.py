@@ -35,7 +35,7 @@ def fresh_connection() -> Iterator[None]:
 
 def request_for(deadline_ms: int) -> RecallRequest:
     agent, _ = people.agent_named("default")
-    user = UserFactory()
+    user = UserFactory.create()
     make_memory(content="Prefers oolong tea.", owner=user)
     return RecallRequest(
         viewer=Viewer(user=user, agent=agent),
@@ -144,7 +144,7 @@ def test_a_connection_cut_while_reading_is_unavailable_and_recovers() -> None:
         connections.close_all()
 
     # As in the middle of a request: the check at its beginning is over.
-    connection.health_check_done = True
+    connection.health_check_done = True  # type: ignore[attr-defined]
     killer = threading.Thread(target=cut)
     killer.start()
     killer.join()

@@ -9,12 +9,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connections
 
 from junior_memory import access, forgetting, memories, people, sessions
 from junior_memory.access import LocationRef, Source
 from junior_memory.candidates import ActorRef
 from junior_memory.database import embedded
+from junior_memory.database.base import DatabaseWrapper
+from junior_memory.inventory import vacuum
 from junior_memory.models import Memory, User
 from junior_memory.recall import RecallRequest, recall
 from junior_memory.search import search_memories
@@ -36,11 +38,13 @@ def alice() -> User:
 
 def dump() -> str:
     """Return everything the database would give away: rows, statistics, the queue."""
-    with connection.cursor() as cursor:
+    database = connections["default"]
+    assert isinstance(database, DatabaseWrapper)
+    with database.cursor() as cursor:
         cursor.execute("ANALYZE")
-    done = subprocess.run(
+    done: subprocess.CompletedProcess[str] = subprocess.run(
         [str(embedded.binary("pg_dump")), "--statistics", "--inserts"],
-        env={**os.environ, **connection.address()},
+        env={**os.environ, **database.address()},
         capture_output=True,
         text=True,
         check=True,
@@ -102,7 +106,7 @@ def test_erased_text_is_in_the_dump_before_and_nowhere_after(
     assert not search_memories(viewer, SENTINEL).hits
     hand_in("s2", f"I prefer {SENTINEL} tea over coffee.")
     assert Memory.objects.exclude(content="").filter(content__icontains=SENTINEL).count() == 0
-    forgetting.vacuum()
+    vacuum()
     assert SENTINEL not in dump()
     assert SENTINEL not in "\n".join(record.getMessage() for record in caplog.records).lower()
 

@@ -168,7 +168,7 @@ def test_batch_of_somebody_else_does_not_exist(cast: Cast) -> None:
 
 
 def test_forget_all_takes_everything_of_one_person_and_undoes(cast: Cast, now: datetime) -> None:
-    other = AgentFactory()
+    other = AgentFactory.create()
     for agent in (cast.agent, other):
         make_memory(owner=cast.alice, agent=agent)
     make_memory(owner=cast.alice, visibility="session", conversation_id="c", content="Said here.")
@@ -265,7 +265,7 @@ def test_purged_text_is_still_not_learned_again(cast: Cast, now: datetime) -> No
         content="PREFERS tea",
         kind="knowledge",
         visibility="public",
-        agent=AgentFactory(),
+        agent=AgentFactory.create(),
         origin="automatic",
         source_platform="slack",
         owner=cast.alice,

@@ -76,7 +76,7 @@ def test_other_signs_are_other_facts(cast: Cast, one: str, other: str) -> None:
 def test_kind_owner_agent_and_visibility_tell_memories_apart(cast: Cast) -> None:
     memories.create_memory(new(cast))
     assert memories.create_memory(new(cast, kind="knowledge")).created
-    assert memories.create_memory(new(cast, agent=AgentFactory())).created
+    assert memories.create_memory(new(cast, agent=AgentFactory.create())).created
     assert memories.create_memory(new(cast, owner=cast.bob, subject_key=str(cast.bob.pk))).created
     assert memories.create_memory(new(cast, visibility="public")).created
     assert memories.create_memory(new(cast, visibility="session", conversation_id="c1")).created
@@ -303,7 +303,7 @@ def test_database_refuses_rows_that_cannot_be(
 
 @pytest.mark.django_db(transaction=True)
 def test_fifty_identical_creates_at_once_leave_one_row() -> None:
-    alice = UserFactory()
+    alice = UserFactory.create()
     agent, _ = people.agent_named("default")
     results: list[memories.Created] = []
     failures: list[BaseException] = []

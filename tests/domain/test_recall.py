@@ -233,7 +233,7 @@ def test_person_agent_and_deployment_can_each_turn_recall_off(
     request = ask(cast, "Which oolong tea?")
     assert recall(request, now=now).memories
 
-    silent = AgentFactory(inject=False)
+    silent = AgentFactory.create(inject=False)
     answer = recall(replace(request, agent=silent), now=now)
     assert (answer.memories, answer.memory_mode) == ((), "writeOnly")
 

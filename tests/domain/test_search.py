@@ -196,7 +196,7 @@ def test_function_words_alone_find_by_characters_or_nothing(cast: Cast, now: dat
 
 
 def test_filters_narrow_hits_total_and_counts_alike(cast: Cast, now: datetime) -> None:
-    other = AgentFactory(name="night-bot")
+    other = AgentFactory.create(name="night-bot")
     remember(cast, ["Lantern a", "Lantern b"], now, kind="preference")
     remember(cast, ["Lantern c"], now, origin="automatic")
     remember(cast, ["Lantern d"], now, agent=other)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -100,7 +101,8 @@ def test_completed_conversation_becomes_a_memory_with_its_origin(cast: Cast) -> 
     event = ConversationEvent.objects.get()
     payload = events.captured_payload(event)
     assert [one.id for one in payload.memories] == [memory.pk]
-    assert (event.version, event.cost_usd) == (2, 0)
+    assert event.version == 2
+    assert event.cost_usd == Decimal(0)
     assert "tea" not in str(event.payload)
 
 
@@ -120,7 +122,7 @@ def test_same_session_again_changes_nothing_and_other_content_is_a_conflict(cast
 
 def test_session_id_belongs_to_one_agent(cast: Cast) -> None:
     sessions.take_in(given(), agent=cast.agent, organization=None)
-    other = AgentFactory()
+    other = AgentFactory.create()
     _, created = sessions.take_in(given(says("I like jazz.")), agent=other, organization=None)
     assert created
 
@@ -175,7 +177,7 @@ def test_learning_off_for_person_agent_or_deployment_skips(
     people.change_preferences(cast.alice, doer=BY_TEST, learning=False)
     assert run(cast, given()).reason == "learning_off"
     people.change_preferences(cast.alice, doer=BY_TEST, learning=True)
-    deaf = AgentFactory(extract=False)
+    deaf = AgentFactory.create(extract=False)
     session, _ = sessions.take_in(given(), agent=deaf, organization=None)
     assert session.reason == "learning_off"
     off = conf().model_copy(update={"extraction_enabled": False})
@@ -202,14 +204,13 @@ def test_forgotten_fact_stays_forgotten_under_any_name(cast: Cast) -> None:
     memory = Memory.objects.get()
     forgetting.erase(access.person(cast.alice), memory.pk, doer=BY_TEST)
     public = Source(platform="slack", key="slack:T1:C9", visibility="public")
-    for number, fields in enumerate(
-        [
-            {},
-            {"conversation_id": "c2"},
-            {"source": public},
-            {"transcript": (says("i prefer   TEA over coffee!"),)},
-        ]
-    ):
+    disguises: list[dict[str, Any]] = [
+        {},
+        {"conversation_id": "c2"},
+        {"source": public},
+        {"transcript": (says("i prefer   TEA over coffee!"),)},
+    ]
+    for number, fields in enumerate(disguises):
         done = run(cast, given(**{"session_id": f"again{number}", **fields}))
         assert done.state == "processed"
     assert Memory.objects.count() == 1
@@ -403,7 +404,7 @@ def test_moments_after_the_end_are_clamped(cast: Cast) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_fifty_parallel_intakes_make_one_session_and_one_job() -> None:
-    from procrastinate.contrib.django.models import ProcrastinateJob  # noqa: PLC0415
+    from procrastinate.contrib.django.models import ProcrastinateJob
 
     agent, _ = people.agent_named("default")
     user = people.create_person("alice@example.com")

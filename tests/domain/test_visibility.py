@@ -10,7 +10,8 @@ import pytest
 
 from junior_memory import access, exchange, forgetting, history, memories, people
 from junior_memory.access import Source, Viewer
-from junior_memory.models import Agent, ApiToken, Memory
+from junior_memory.errors import NotFound
+from junior_memory.models import Agent, ApiToken, Identity, Memory
 from junior_memory.recall import RecallRequest, explain_recall, recall
 from junior_memory.search import search_memories
 from tests.cast import Cast, assert_sees
@@ -36,7 +37,7 @@ class World:
 
 @pytest.fixture
 def world(cast: Cast, now: datetime) -> World:
-    other = AgentFactory(name="other")
+    other = AgentFactory.create(name="other")
     before = now - timedelta(days=2)
 
     def make(text: str, **fields: object) -> Memory:
@@ -81,12 +82,14 @@ def viewers(world: World) -> dict[str, tuple[Viewer, set[str]]]:
     unknown = Source(platform="slack", key="k", visibility="cosy")
     loose = ApiToken(agent=cast.agent)
 
-    def host(identity: object, source: Source, token: ApiToken, conversation: str = "") -> Viewer:
+    def host(
+        identity: Identity | None, source: Source, token: ApiToken, conversation: str = ""
+    ) -> Viewer:
         return access.host(
             token,
             actor=identity,
             source=source,
-            conversation_id=conversation,  # type: ignore[arg-type]
+            conversation_id=conversation,
         )
 
     everything = {"alice", "alice_knowledge", "corrected"}
@@ -149,7 +152,7 @@ def by_id(viewer: Viewer, now: datetime, _: Cast) -> Iterable[Memory]:
     for memory_id in Memory.objects.values_list("pk", flat=True):
         try:
             found.append(history.find_memory(viewer, memory_id, now=now))
-        except history.NotFound:
+        except NotFound:
             continue
     return found
 
