@@ -63,7 +63,7 @@ _COORDINATED = frozenset(
     "feel collect help"
     " spend think support cook paint sing dance swim walk ride buy meet visit organize "
     "organise manage"
-    " dislike need rely trust plan host hold know share volunteer bake deploy test "
+    " dislike switch turn need rely trust plan host hold know share volunteer bake deploy test "
     "review push tag merge ship wear commute follow".split()
 )
 _ONLY_VERBS = frozenset(
@@ -79,6 +79,15 @@ _AFTER_VERB = re.compile(
 )
 
 _TAILS = (
+    re.compile(
+        r",? (?:so no [\w -]{3,40} (?:then|there)$|(?:so |and )?(?:(?<=, )(?:don't|do"
+        r" not)|please|help me|can you"
+        r"|could you|give me|add (?:a|an|one"
+        r"|the)|make (?:it|them|the|me)"
+        r"|show me|tell me|remind me|check (?:it|them|this|the)|por favor|bitte|s'il"
+        r" (?:te|vous) pla\u00eet)\b.{0,120})$",
+        re.I,
+    ),
     re.compile(
         r",? (?:so|but|and),? (?:what|why|how|which|who|where|when|can|could|do|does|is there"
         r"|are there|any)\b.{0,200}$",
@@ -101,7 +110,7 @@ _TAILS = (
         r"|of course|after all|"
         r"actually|anyway|though|in fact|hands down|I must say|I have to say|(?:so"
         r" )?check (?:it|them|this|that) out|take a look|have a look|look at"
-        r" (?:this|that|it)|see|as usual|now|any ?more|nowadays|these days|like (?:that"
+        r" (?:this|that|it)|see|as usual|from now on|now|any ?more|nowadays|these days|like (?:that"
         r"|this)|for (?:example"
         r"|instance)|at all times please|please|thanks|thank you)$",
         re.I,
@@ -175,6 +184,10 @@ def split_adverbs(words: list[str]) -> tuple[list[str], list[str]]:
     position = 0
     while position < len(words) and position < 4:
         word = words[position].lower()
+        if word == "no" and words[position + 1 : position + 2] == ["longer"]:
+            kept.append("no longer")
+            position += 2
+            continue
         if word in FILLERS:
             position += 1
         elif word in KEPT_ADVERBS:

@@ -109,7 +109,8 @@ _SUBORDINATE_FRONT = re.compile(
 )
 _JOINT = re.compile(
     r",? (?:and|but|so|plus|and so|and then|then|yet) (?=(?:i|i'm|i've|i'd|we|we're"
-    r"|we've)\b(?! (?:guess|suppose|bet)\b)|my \w+ (?:is|are|was|has)\b|my (?:[\w-]+"
+    r"|we've)\b(?! (?:guess|suppose|bet)\b)|my \w+ (?:is|are|was|has|runs|lives|works"
+    r"|means|starts)\b|my (?:[\w-]+"
     r" ){1,3}(?:invited|gave|offered|taught|introduced) me\b|(?:last|next) \w+,? (?:i"
     r"|we)\b|now (?:i|i'm|we|we're)\b)"
     r"|,? (?:but|and|so) (?=it(?:'s| was| is|'s been) \w+)|,? (?:but|so)"

@@ -75,7 +75,11 @@ def _weekend(said: date, weeks: int) -> date:
 _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], str]], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), rule)
     for pattern, rule in (
-        (rf"\b(?:on )?(?P<which>last|this past|past|next) (?P<day>{_DAY_NAMES})\b", _weekday),
+        (
+            rf"(?<!the )(?<!every )\b(?:on )?(?P<which>last|this past|past|next)"
+            rf" (?P<day>{_DAY_NAMES})\b(?! of\b)",
+            _weekday,
+        ),
         (
             r"\b(?:(?:about|around|like) )?(?P<count>a|an|one|two|three|four|five|six"
             r"|seven|\d{1,3})"

@@ -16,11 +16,11 @@ _STANDING = re.compile(
     r" all (?:future )?\w+|when(?:ever)? you (?!have|can|get|are|need|want|see|finish"
     r"|could|know|feel)\w+(?: \w+){0,4}|when"
     r" (?:answering|replying|writing|talking|coding|explaining|reviewing)(?: \w+){0,4}),?"
-    r" (?:please |always |you should )?(?P<wish>.{4,200})$",
+    r" (?:please |always |you should )?(?P<wish>\S+ \S.{2,200})$",
     re.I,
 )
 _ALWAYS = re.compile(
-    r"^(?P<never>always|never|do not ever|don't ever)(?: please)? (?P<wish>.{4,200})$", re.I
+    r"^(?P<never>always|never|do not ever|don't ever)(?: please)? (?P<wish>\S+ \S.{2,200})$", re.I
 )
 _ASSISTANT_VERB = re.compile(
     r"^(?:(?:always|never|do not|don't|only|just|not) )?(?:answer|reply|respond|write|use"

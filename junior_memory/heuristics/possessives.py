@@ -44,6 +44,12 @@ _DOING = re.compile(
 )
 
 
+_OF_KIN = frozenset({"is", "lives", "works", "has", "teaches", "studies", "plays", "runs"})
+_KIN_NAMED = re.compile(
+    rf"^(?P<kin>{'|'.join(sorted(words.KIN, key=len, reverse=True))}) (?P<name>[A-Z][a-z]+)$"
+)
+
+
 def read_possessive(text: str, *, adverbial: str, said: str) -> Reading | None:
     """ "My sister lives in Leeds", "My favourite editor is Vim": what is the speaker's own, without
     the "my".
@@ -66,7 +72,7 @@ def read_possessive(text: str, *, adverbial: str, said: str) -> Reading | None:
     if not match:
         return None
     noun, verb, rest = match["noun"], match["verb"], match["rest"].strip()
-    if not rest and verb.lower() not in {"broke down", "passed away", "died", "moved"}:
+    if not rest and verb.lower() not in {"broke down", "passed away", "died"}:
         return None
     nouns = set(noun.lower().replace("'s", "").split())
     if nouns & words.OTHERS or nouns & words.TEAM_ONLY or "and i" in noun.lower() or len(nouns) > 6:
@@ -130,6 +136,15 @@ def read_possessive(text: str, *, adverbial: str, said: str) -> Reading | None:
         ("going", "doing", "getting", "not ", "so ", "really ", "being", "killing", "hurting")
     ) and not nouns & {"goal", "dream"}:
         return None
+    relative = _KIN_NAMED.match(noun)
+    if relative and verb.lower() in _OF_KIN:
+        article = "an" if noun[0].lower() in "aeiou" else "a"
+        return reading_of(
+            Family.POSSESSION,
+            f"has {article} {relative['kin']} named {relative['name']} who {verb} {rest}",
+            adverbial=adverbial,
+            said=said,
+        )
     if (
         nouns & words.KIN
         and not {"family", "kids", "parents"} & nouns

@@ -154,7 +154,9 @@ def read_predicate(
         "hadn't",
     }:
         family = verbs.read_past_denied(verb, tail)
-    elif verb in {"want", "wanna", "hope", "plan", "intend", "aim", "aspire", "dream", "wish"}:
+    elif verb in {"want", "wanna", "hope", "intend", "aim", "aspire", "dream", "wish"} or (
+        verb == "plan" and after[:1] in (["to"], ["on"])
+    ):
         if verb == "wanna":
             rest = ["want", "to", *after]
         family = aims.read_wish(" ".join(rest[1:]))
@@ -168,7 +170,9 @@ def read_predicate(
     elif verb == "started" or verb == "began":
         family = None if marks.is_task(tail) or marks.PRONOUN_OBJECT.match(tail) else Family.EVENT
     else:
-        family = verbs.read_verb(verb, tail, marked=marked, whole=whole)
+        family = verbs.read_verb(
+            verb, tail, marked=marked, whole=whole, adverbs=frozenset({*adverbs, *later})
+        )
     if family is None:
         return nothing
     return family, canonical.third_person_predicate(tokens)

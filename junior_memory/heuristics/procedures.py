@@ -20,11 +20,15 @@ _ACTION = (
     r"click|select|choose|visit|read|look|verify|validate|wait|post|submit|request|reset"
     r"|reload|kill|mount|attach|invalidate|purge|seed|migrate|stick|prefer|avoid|make"
     r" sure|ensure|keep|do|put|type|press|press|fill|sign|book|contact|email|mail|cc"
-    r"|archive|back up|lint|format|pin|warm|boil|bake|mix|preheat|water|feed)"
+    r"|archive|back up|lint|format|pin|warm|boil|bake|mix|preheat|water|feed|print|send"
+    r"|reuse|answer|page|offer|forward|append|give"
+    r"|return|enter|record|charge|refund|name|stick|ship|block|approve|assign|close"
+    r"|unplug|turn|take|bring|hand)"
 )
 TO_DO = re.compile(
     rf"^(?:in order )?to (?P<task>(?!me\b|be honest|be fair|be clear|be able|my\b|your\b|sum"
-    rf"|summari[sz]e|answer)[\w`'./@ -]{{3,110}}?),? (?:you (?:need to|have to|must|should"
+    rf"|summari[sz]e|answer)[\w`'./@ -]{{3,110}}?)(?:, | (?![^,]{{0,100}},))(?:you"
+    rf" (?:need to|have to|must|should"
     rf"|can|just|first|always|only need to|'ll need to|will need to)? ?|we (?:always |usually"
     rf" |first |just )?|one (?:must|should|has to) |i (?:always |usually |just )?|simply "
     rf"|just |please )?(?P<action>{_ACTION}\b.{{2,260}})$",
@@ -33,7 +37,8 @@ TO_DO = re.compile(
 _FOR_DO = re.compile(
     rf"^(?:for|with|on) (?P<task>(?!me\b|my\b|you\b|your\b|now\b|today|tomorrow|this\b|that\b"
     rf"|these|those|it\b|example|instance|fun|some|later|reference|context|free|sure|real"
-    rf"|what)[\w`'./@ -]{{3,90}}?),? (?:you (?:need to |have to |must |should |can |always )"
+    rf"|what)[\w`'./@ -]{{3,90}}?)(?:, | (?![^,]{{0,100}},))(?:you (?:need to |have to "
+    rf"|must |should |can |always )"
     rf"|we (?:always |usually |first |just )?|please |always"
     rf" )?(?P<action>{_ACTION}\b.{{2,260}})$",
     re.I,
@@ -92,10 +97,11 @@ _ONE_OFF = re.compile(
 )
 _YOUR = re.compile(r"\b(?:your|our)\b", re.I)
 _SECOND = re.compile(
-    r"\byou (?=(?:deploy|release|merge|rotate|migrate|ship|commit|push|tag|upgrade|restart"
-    r"|rebase|onboard|restore|publish|roll|cut)\b)",
+    r"\b(?P<lead>before|after|when|whenever|once|while) you (?P<verb>deploy|release|merge|rotate"
+    r"|migrate|ship|commit|push|tag|upgrade|restart|rebase|onboard|restore|publish|cut|add|delete)\b",
     re.I,
 )
+_DOUBLED = frozenset({"ship", "commit", "tag", "cut"})
 
 
 def read_procedure(text: str) -> Reading | None:
@@ -140,11 +146,18 @@ def _procedure(match: re.Match[str], *, shape: str, text: str, said: str) -> Rea
     ):
         return None
     groups = {name: value for name, value in match.groupdict().items() if value}
-    content = canonical.trim_tail(_SECOND.sub("", shape.format(**groups)))
+    content = canonical.trim_tail(_SECOND.sub(_doing, shape.format(**groups)))
     content = canonical.finish(_impersonal(content))
     if not content or len(content) > canonical.MAX_CONTENT or canonical.has_person(content):
         return None
     return Reading(family=Family.PROCEDURE, content=content, said=said)
+
+
+def _doing(match: re.Match[str]) -> str:
+    """ "before you merge" → "before merging": the doer goes, the step stays."""
+    lead, verb = match["lead"], match["verb"].lower()
+    stem = verb[:-1] if verb.endswith("e") else verb + verb[-1] if verb in _DOUBLED else verb
+    return f"{lead} {stem}ing"
 
 
 def _impersonal(text: str) -> str:

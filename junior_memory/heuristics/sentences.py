@@ -181,6 +181,8 @@ def _is_dash(block: str, position: int) -> bool:
     if char == "\u2014":
         return True
     if char == "-" and after == "-":
+        if block[position + 2 : position + 3].isalnum() and not before.isalnum():
+            return False
         return before != "" and (before.isspace() or block[position + 2 : position + 3].isspace())
     following = block[position + 2 : position + 5].lower()
     if (

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from junior_memory.candidates import MAX_EVIDENCE, Authority, Candidate, Entry, EntryType, Role
 from junior_memory.heuristics import corrections, references, refusals
 from junior_memory.heuristics.asides import read_aside
+from junior_memory.heuristics.canonical import trim_tail
 from junior_memory.heuristics.clauses import REMEMBER, strip_leaders
 from junior_memory.heuristics.dates import with_dates
 from junior_memory.heuristics.directives import read_directive
@@ -38,6 +39,7 @@ def read_session(entries: Sequence[Entry], *, limit: int) -> tuple[Candidate, ..
     statements: list[Statement] = []
     correcting: set[int] = set()
     budget = MAX_SESSION_SENTENCES
+    among = any(one.role is Role.USER and not one.is_run_actor for one in entries)
     for place, entry in enumerate(entries):
         previous = entries[place - 1] if place else None
         if budget <= 0:
@@ -57,6 +59,7 @@ def read_session(entries: Sequence[Entry], *, limit: int) -> tuple[Candidate, ..
             previous=previous,
             statements=statements,
             correcting=correcting,
+            among=among,
         )
     own = [one for one in entries if one.role is Role.USER and one.is_run_actor]
     at_work = sum(1 for one in own if refusals.is_about_work(one.text[:_WORK_SAMPLE]))
@@ -87,6 +90,7 @@ def _from_message(
     previous: Entry | None,
     statements: list[Statement],
     correcting: set[int],
+    among: bool,
 ) -> list[Statement]:
     own = entry.is_run_actor and entry.authority is Authority.INSTRUCTION
     answers = (
@@ -111,7 +115,7 @@ def _from_message(
             break
         if corrections.corrects(sentence.text):
             correcting.add(order)
-        read = _read_sentence(sentence, own=own, shared=_may_state_shared(entry))
+        read = _read_sentence(sentence, own=own, shared=_may_state_shared(entry), among=among)
         evidence: tuple[int, ...] = (entry.index,)
         if not read and own and not sentence.asks:
             resolved = _resolve(
@@ -171,7 +175,9 @@ def _read_with(text: str, topic: str) -> Reading | None:
     return next(iter(read_first_person(filled)), None)
 
 
-def _read_sentence(sentence: Sentence, *, own: bool, shared: bool) -> list[tuple[Reading, bool]]:
+def _read_sentence(
+    sentence: Sentence, *, own: bool, shared: bool, among: bool = False
+) -> list[tuple[Reading, bool]]:
     """The facts of one sentence, each with whether it was said to be remembered."""
     text = sentence.text
     explicit = False
@@ -186,7 +192,7 @@ def _read_sentence(sentence: Sentence, *, own: bool, shared: bool) -> list[tuple
         procedure = read_procedure(text)
         if procedure is not None:
             return [(procedure, explicit)]
-        fact = read_team_fact(text)
+        fact = read_team_fact(text, among=among)
         if fact is not None:
             return [(fact, explicit)]
     if (
@@ -199,7 +205,9 @@ def _read_sentence(sentence: Sentence, *, own: bool, shared: bool) -> list[tuple
     directive = read_directive(text)
     if directive is not None:
         return [(directive, explicit)]
-    if re.search(r"\bplease\b", text, re.IGNORECASE) and not explicit:
+    if re.search(r"\bplease\b", trim_tail(text), re.IGNORECASE) and not explicit:
+        return []
+    if among and re.match(r"^(?:we|our|we're|we've)\b", strip_leaders(text), re.IGNORECASE):
         return []
     readings = read_first_person(text, wished=explicit)
     if readings:
@@ -257,7 +265,8 @@ _LEAST_WEAK_SCORE = -0.9
 _WORK_SHARE = 3
 _WORK_SAMPLE = 2_000
 _TURN_IN_LIFE = re.compile(
-    r"\b(?:moved to|married|engaged|divorced|born|raised|grew up|graduated|adopted"
+    r"\b(?:moved (?:to|from)|switched from|married|engaged|divorced|born|raised|grew up"
+    r"|graduated|adopted"
     r"|retired|quit|founded|started (?:a|my|their|at|working|learning|playing|taking"
     r"|running)|joined (?!the (?:call|meeting|chat|channel|room|stream|session|wifi"
     r"|server)\b)|became|used to"

@@ -38,7 +38,9 @@ _TEAM_VERBS = frozenset(
     "estimate count expire invoice ask put get"
     " manage configure provision expose measure consider split share rely standardise "
     "standardize target skip cap limit"
-    " translate aim offer sell ban".split()
+    " translate aim offer sell ban answer update name take show explain reply refund "
+    "invite train teach celebrate hire buy order review label group color colour measure "
+    "check".split()
 )
 _DECIDED = re.compile(
     r"^(?:have |recently |just )*(?:decided|agreed|switched|moved|migrated|standardi[sz]ed"
@@ -128,7 +130,7 @@ _NAME_OF_THING = re.compile(
 )
 
 
-def read_team_fact(text: str) -> Reading | None:
+def read_team_fact(text: str, *, among: bool = False) -> Reading | None:
     """ "We deploy from main", "Our staging db is pg-3", "Releases go out on Thursdays": how things
     are, not how they stand.
     """
@@ -143,24 +145,28 @@ def read_team_fact(text: str) -> Reading | None:
         or re.search(r"\byou(?:r|'re)?\b", text, re.I)
     ):
         return None
-    return _collective(text, said=said) or _impersonal_fact(text, said=said)
+    return (
+        _collective(text, among=among, said=said)
+        or _impersonal_fact(text, among=among, said=said)
+        or (_our_fact(text, said=said) if among else None)
+    )
 
 
-def _collective(text: str, *, said: str) -> Reading | None:
+def _collective(text: str, *, among: bool, said: str) -> Reading | None:
     match = _COLLECTIVE.match(text)
     if not match:
         return None
     rest = match["rest"]
     named_team = not match["subject"].lower().endswith("we")
     if not named_team and not (
-        refusals.is_operational(rest) or set(refusals.words_of(rest)) & words.TEAM_ONLY
+        among or refusals.is_operational(rest) or set(refusals.words_of(rest)) & words.TEAM_ONLY
     ):
         return None
     if _FRESH.search(rest) and not _DECIDED.match(rest):
         return None
     if refusals.holds_metric(rest) and not _LIMIT.search(rest):
         return None
-    predicate = _team_predicate(rest, be=match["be"] or "", singular=named_team)
+    predicate = _team_predicate(rest, be=match["be"] or "", singular=named_team, among=among)
     if predicate is None:
         return None
     content = canonical.finish(f"The team {_shared_references(predicate)}")
@@ -169,7 +175,7 @@ def _collective(text: str, *, said: str) -> Reading | None:
     return Reading(family=Family.TEAM, content=content, said=said)
 
 
-def _team_predicate(rest: str, *, be: str, singular: bool) -> str | None:
+def _team_predicate(rest: str, *, be: str, singular: bool, among: bool) -> str | None:
     rest = re.sub(r"^(?:all|also|just|really|basically|actually|both) ", "", rest, flags=re.I)
     if be == "'ve" or (rest.startswith("have ") and _DECIDED.match(rest)):
         return f"has {rest.removeprefix('have ')}" if _DECIDED.match(rest) else None
@@ -213,7 +219,10 @@ def _team_predicate(rest: str, *, be: str, singular: bool) -> str | None:
         if verb.removesuffix("s") in _TEAM_VERBS
         else verb.removesuffix("es")
     )
-    if base not in _TEAM_VERBS:
+    ruled = bool(_RULE_MARK.search(rest)) or bool(set(adverbs) & words.HABIT_ADVERBS)
+    if base not in _TEAM_VERBS and not (among and ruled and base not in _MINDS):
+        return None
+    if _POINTS_BACK.match(" ".join(tokens[1:])):
         return None
     if base in {"have", "get", "put", "ask", "do", "call", "open", "close", "has"} and not (
         _RULE_MARK.search(rest)
@@ -237,7 +246,7 @@ def _shared_references(text: str) -> str:
     return re.sub(r"\bour\b", "the", re.sub(r"\bus\b", "them", text), flags=re.I)
 
 
-def _impersonal_fact(text: str, *, said: str) -> Reading | None:
+def _impersonal_fact(text: str, *, among: bool, said: str) -> Reading | None:
     match = _SUBJECT.match(text)
     if not match or _FORBIDDEN_SUBJECT.match(text):
         return None
@@ -248,7 +257,10 @@ def _impersonal_fact(text: str, *, said: str) -> Reading | None:
         .lower()
         .strip("`'")
     )
-    if head not in words.OPERATIONS | words.TEAM_ONLY | _HEADS and not re.search(r"[\d_/.-]", head):
+    known = head in words.OPERATIONS | words.TEAM_ONLY | _HEADS or re.search(r"[\d_/.-]", head)
+    if among and not known:
+        return _recurring_fact(text, said=said)
+    if not known:
         return None
     subject_words = set(refusals.words_of(subject.replace("/", " ").replace(".", " ")))
     if not (
@@ -318,6 +330,76 @@ def _impersonal_fact(text: str, *, said: str) -> Reading | None:
     if canonical.has_person(content) or len(content) > canonical.MAX_CONTENT:
         return None
     return Reading(family=Family.TEAM, content=content, said=said)
+
+
+def _recurring_fact(text: str, *, said: str) -> Reading | None:
+    """ "The pier closes every winter": among people, what happens again and again."""
+    if not _RECURS.search(text) or not _OF_THINGS.match(text):
+        return None
+    if refusals.gives_status(text) or _FRESH.search(text) or refusals.holds_metric(text):
+        return None
+    if re.search(r"\b(?:i|i'm|me|my|mine|he|she|his|her|him)\b", text, re.I):
+        return None
+    return _reading(text, said=said)
+
+
+def _our_fact(text: str, *, said: str) -> Reading | None:
+    """ "Our release notes live in docs/releases": among people "our" is nobody's own."""
+    match = _OURS.match(text)
+    if not match or refusals.gives_status(text) or _FRESH.search(text):
+        return None
+    if re.search(r"\b(?:i|i'm|me|my|mine|they)\b", text, re.I) or len(text.split()) < 5:
+        return None
+    if set(refusals.words_of(match["noun"])) & (words.OTHERS | words.PASSING_POSSESSIONS | _PEOPLE):
+        return None
+    rest = match["rest"]
+    if match["verb"].lower() in {"is", "are"} and re.match(
+        r"^(?:not |so |very |really )*\w+ing\b", rest
+    ):
+        return None
+    if refusals.holds_metric(rest) and not _LIMIT.search(text):
+        return None
+    return _reading(re.sub(r"^our ", "", text, flags=re.I), said=said)
+
+
+def _reading(text: str, *, said: str) -> Reading | None:
+    content = canonical.finish(_shared_references(text))
+    if canonical.has_person(content) or len(content) > canonical.MAX_CONTENT:
+        return None
+    return Reading(family=Family.TEAM, content=content, said=said)
+
+
+_MINDS = frozenset(
+    "need want think know hope see get have be guess feel believe wish mean like love "
+    "wonder say tell look try go come".split()
+)
+_PEOPLE = frozenset(
+    "ceo cto cfo intern lead manager president chair founder customer accountant".split()
+)
+_POINTS_BACK = re.compile(r"^(?:it|them|this|that|these|those|him|her)\b", re.I)
+_RECURS = re.compile(
+    r"\b(?:every|each|always|never|nobody|no one|only|on the first|on the last|on (?:mon"
+    r"|tues|wednes|thurs|fri|satur|sun)days?|on weekdays|on weekends"
+    r"|daily|nightly|weekly|monthly|yearly|at night|at noon|once a|twice a|by default"
+    r"|whenever|until the end of)\b",
+    re.I,
+)
+_OF_THINGS = re.compile(
+    r"^(?:(?:the|all|every|each|no|any) (?!(?:one|two|first|last|other|same|best|problem"
+    r"|question)\b)(?:[\w'/-]+ ){1,5}?|nobody |(?:[A-Z][a-z]+ )?[a-z-]*[A-Za-z]+s )"
+    r"(?:is|are|lives?|runs?|uses?|keeps?|opens?|closes?|starts?|ends?|goes|go|ships?"
+    r"|sails?|uploads?|leaves?|changes?|takes?|takes|gets?|needs?|requires?|belongs?"
+    r"|happens?|answers?|sends?|speaks?|shows?|must|may|can|cannot|never|always|only"
+    r"|expires?|covers?|costs?|travels?|pays?) .{4,200}$"
+)
+_OURS = re.compile(
+    r"^our (?P<noun>[\w' -]{2,50}?) (?P<verb>is|are|has|have|lives?|runs?|changes?"
+    r"|starts?|ends?|closes?|opens?|keeps?|speaks?|goes|go|asks?|uses?|needs?|sits?"
+    r"|rotates?|means?|covers?|answers?|takes?|ships?|stands?|wears?|comes?|belongs?"
+    r"|expires?|follows?|requires?|shows?|never \w+|always \w+|only \w+)"
+    r" (?P<rest>.{3,200})$",
+    re.I,
+)
 
 
 def read_tool_output(line: str) -> Reading | None:

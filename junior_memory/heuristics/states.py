@@ -275,7 +275,7 @@ def _continues(verb: str, beyond: str) -> bool:
             if beyond.startswith("to ")
             else len(beyond.split()) >= 2
             and not marks.is_task(beyond)
-            and not beyond.startswith(("that", "for you", "it", "you"))
+            and not beyond.startswith(("that", "for you", "it", "you", "the ", "this "))
         )
     if verb == "seeing":
         return bool(

@@ -18,6 +18,11 @@ OF_THE_TASK = re.compile(
     r"|proposal|solution)\b|^the (?:following|same|above|attached)\b",
     re.IGNORECASE,
 )
+_NOT_ALWAYS = frozenset(
+    "know forget think say mean see get need want have had find understand hear feel "
+    "seem look wonder ask hope try be"
+    " end hate love".split()
+)
 _UNCOUNTED = re.compile(r"^(?:the|this|that|these|those|your?|it|in|about|that)\b", re.I)
 
 
@@ -177,7 +182,9 @@ def read_opinion_verb(verb: str, tail: str) -> Family | None:
     return Family.OPINION if marks.EVALUATES.search(body) else None
 
 
-def read_verb(verb: str, tail: str, *, marked: bool, whole: str) -> Family | None:
+def read_verb(
+    verb: str, tail: str, *, marked: bool, whole: str, adverbs: frozenset[str] = frozenset()
+) -> Family | None:
     """A clause with an ordinary verb: lasting by the verb, by a mark of habit, or as an event of
     one's own life.
     """
@@ -200,6 +207,17 @@ def read_verb(verb: str, tail: str, *, marked: bool, whole: str) -> Family | Non
         and not dangling
         and not marks.is_task(tail)
         and not _UNCOUNTED.match(tail)
+    ):
+        return Family.HABIT
+    if verb == "see" and tail.startswith("my ") and marked:
+        return Family.HABIT
+    always = not {"always", "never", "usually", "no longer"}.isdisjoint(adverbs)
+    if (
+        always
+        and verb not in _NOT_ALWAYS
+        and len(tail.split()) >= 2
+        and not dangling
+        and not is_past(verb, whole)
     ):
         return Family.HABIT
     if verb in {"stay", "keep"} and re.match(

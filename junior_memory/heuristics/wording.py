@@ -10,7 +10,7 @@ from junior_memory.heuristics import canonical, refusals, words
 from junior_memory.heuristics.statements import Family, Reading
 
 _OPEN = re.compile(
-    r"\b(?:it|that|this|there|here|so|ones?|each other|one another|someone|somebody)\.$"
+    r"\b(?:it|that|this|there|here|so|one|each other|one another|someone|somebody)\.$"
     r"|\b(?:with|of|about|for|to|on|at|from|in|by|like) (?:it|this|that)\b(?! \w)|\ba bit of"
     r" a\b",
     re.IGNORECASE,
