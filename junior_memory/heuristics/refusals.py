@@ -64,9 +64,6 @@ _SECRET = re.compile(
 _NOW = re.compile(
     r"\b(?:" + "|".join(re.escape(phrase) for phrase in NOW_PHRASES) + r")\b", re.IGNORECASE
 )
-_CLOCK_TASK = re.compile(
-    r"\b(?:at|by|until|till|before) \d{1,2}(?::\d\d)? ?(?:am|pm|o'clock)?\b", re.IGNORECASE
-)
 _THREAD = re.compile(
     r"\b(?:this (?:thread|chat|conversation|channel|message|session)|above|below|see"
     r" (?:attached|link)|attached|as discussed|pasted|my (?:last|previous) (?:message"
@@ -133,11 +130,6 @@ def speaks_of_thread(text: str) -> bool:
 def holds_metric(text: str) -> bool:
     """A measured amount that will be another tomorrow."""
     return bool(_METRIC.search(text))
-
-
-def has_clock_time(text: str) -> bool:
-    """An hour of the day, as in an appointment."""
-    return bool(_CLOCK_TASK.search(text))
 
 
 def is_about_work(text: str) -> bool:

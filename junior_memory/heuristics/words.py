@@ -350,11 +350,6 @@ KIN = _words(
 life.
 """
 
-PETS = _words(
-    "dog cat dogs cats puppy kitten pup rabbit parrot hamster turtle horse goldfish guinea pet pets"
-)
-"""Animals of a household."""
-
 OTHERS = _words(
     "friend friends colleague colleagues coworker co-worker coworkers boss manager "
     "neighbor neighbour neighbors"
@@ -364,9 +359,6 @@ OTHERS = _words(
     "co-founder cofounder"
 )
 """People whose life is not the speaker's to hand on."""
-
-DANGLING = _words("it that this them they these those he she him her there here one ones so such")
-"""Words that point at something outside of the sentence."""
 
 DREAMS = _words("dream dreams thing things class one few great good hard day number")
 """Of the passing things those that "my" may make lasting: "my dream is to …"."""

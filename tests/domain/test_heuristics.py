@@ -241,6 +241,44 @@ STORED = [
     ("我喜欢喝茶。", "preference", "喜欢喝茶。"),
     ("我对花生过敏。", "preference", "对花生过敏。"),
     ("我住在上海。", "preference", "住在上海。"),
+    ("I no longer eat fish.", "preference", "No longer eats fish."),
+    (
+        "I switched from Bash to Fish, so give me Fish from now on.",
+        "preference",
+        "Switched from Bash to Fish.",
+    ),
+    (
+        "I'm learning Danish with a tutor, so please greet me in Danish.",
+        "preference",
+        "Is learning Danish with a tutor.",
+    ),
+    (
+        "I always run imports with --dry-run on staging first.",
+        "preference",
+        "Always runs imports with --dry-run on staging first.",
+    ),
+    (
+        "My cousin Rune lives in Bergen.",
+        "preference",
+        "Has a cousin named Rune who lives in Bergen.",
+    ),
+    (
+        "For a hotfix tag, append .h1 to the release number.",
+        "procedure",
+        "For a hotfix tag, append .h1 to the release number.",
+    ),
+    (
+        "To add a tenant, copy acme.toml and restart the router before you merge anything.",
+        "procedure",
+        "To add a tenant, copy acme.toml and restart the router before merging anything.",
+    ),
+    (
+        "We don't use feature flags for migrations.",
+        "knowledge",
+        "The team does not use feature flags for migrations.",
+    ),
+    ("I can't stand voice messages.", "preference", "Cannot stand voice messages."),
+    ("I take my tea with milk.", "preference", "Takes their tea with milk."),
 ]
 
 

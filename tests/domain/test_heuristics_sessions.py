@@ -105,6 +105,19 @@ def test_bystanders_statement_is_not_turned_into_shared_knowledge() -> None:
     assert found == []
 
 
+def test_we_and_our_speak_for_the_team_when_others_are_in_the_conversation() -> None:
+    found = learned(
+        "Our style guide lives in docs/style. We name colours after birds.",
+        ("And who decides about new ones?", "bystander"),
+        ("We vote on new names every first Monday.", "bystander"),
+    )
+    assert set(found) == {
+        ("knowledge", "Style guide lives in docs/style.", (0,)),
+        ("knowledge", "The team names colours after birds.", (0,)),
+        ("knowledge", "The team votes on new names every first Monday.", (2,)),
+    }
+
+
 def test_evidence_is_the_entrys_own_index() -> None:
     entries = [
         entry(4, "Hello!", "own"),
