@@ -13,6 +13,7 @@ from typing import Protocol
 
 from junior_memory import fingerprints, heuristics
 from junior_memory.candidates import (
+    MAX_CANDIDATES,
     MAX_EVIDENCE,
     ActorRef,
     Authority,
@@ -33,9 +34,13 @@ class Extractor(Protocol):
         """Return at most five candidates a window; an empty answer is a good answer."""
 
 
+SPARE_CANDIDATES = 2 * MAX_CANDIDATES
+"""What the heuristics may propose: evidence drops some, and five that hold may be left."""
+
+
 def extract_by_heuristics(entries: Sequence[Entry]) -> tuple[Candidate, ...]:
-    """Propose candidates without a model."""
-    return heuristics.extract_candidates(entries)
+    """Propose candidates without a model, best first, with some to spare for routing."""
+    return heuristics.extract_candidates(entries, limit=SPARE_CANDIDATES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +85,8 @@ def echoes(entries: Sequence[Entry], recalled: Sequence[str]) -> frozenset[int]:
 
 
 def route(candidates: Sequence[Candidate], run: Run) -> list[Routed]:
-    """Return the candidates whose evidence proves them."""
-    routed = []
+    """Return the candidates whose evidence proves them, best first, at most five."""
+    routed: list[Routed] = []
     for candidate in candidates:
         cited = _cited(candidate, run)
         if cited is None:
@@ -100,7 +105,7 @@ def route(candidates: Sequence[Candidate], run: Run) -> list[Routed]:
                     observed_at=max(moments) if moments else None,
                 )
             )
-    return routed
+    return routed[:MAX_CANDIDATES]
 
 
 def _cited(candidate: Candidate, run: Run) -> tuple[Entry, ...] | None:

@@ -58,7 +58,7 @@ TOOL_PREFIX = "memory_"
 LEARNING_MODES = frozenset({"on", "writeOnly"})
 FINAL = frozenset({SessionState.PROCESSED, SessionState.SKIPPED, SessionState.FAILED})
 MAX_ATTEMPTS = 5
-EXTRACTION_VERSION = 1
+EXTRACTION_VERSION = 2
 """Part of the cached extraction; a cache of another version is read again from the transcript."""
 
 

@@ -145,3 +145,10 @@ def test_teller_is_who_said_it() -> None:
     assert routed.teller == BOB
     (routed,) = route([Candidate("knowledge", "A fact.", (TOOL,))], run())
     assert routed.teller == ALICE
+
+
+def test_what_evidence_drops_leaves_its_place_to_the_next() -> None:
+    dropped = [Candidate("preference", f"Likes milk {n}.", (BYSTANDER,)) for n in range(4)]
+    proven = [Candidate("knowledge", f"Deploys on day {n}.", (CONTEXT,)) for n in range(6)]
+    routed = route([*dropped, *proven], run())
+    assert [one.candidate for one in routed] == proven[:5]
