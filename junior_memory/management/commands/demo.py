@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import json
 import os
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -38,6 +40,8 @@ BY_DEMO = Doer(via="command")
 API = "/api/plugins/memory"
 JSON = "application/json"
 READY_SECONDS = 60
+PR_SET_PDEATHSIG = 1
+"""Linux's number for "send me a signal when my parent ends" (prctl(2))."""
 STOP_SECONDS = 15
 EXPECTED = frozenset({200, 202})
 
@@ -218,6 +222,8 @@ class Command(BaseCommand):
     # Serving.
 
     def _serve(self, state: State, port: int) -> None:
+        if not _is_free(port):
+            raise CommandError(f"port {port} is taken; choose another one with PORT=")
         python = sys.executable
         environment = os.environ | {"MEMORY_BASE_URL": f"http://127.0.0.1:{port}"}
         manage = str(Path(settings.BASE_DIR) / "manage.py")
@@ -227,7 +233,11 @@ class Command(BaseCommand):
         # A group of their own: Ctrl-C reaches this process, which then stops them in order.
         children = [
             subprocess.Popen(  # noqa: S603
-                command, env=environment, cwd=settings.BASE_DIR, start_new_session=True
+                command,
+                env=environment,
+                cwd=settings.BASE_DIR,
+                start_new_session=True,
+                preexec_fn=_end_with_parent,
             )
             for command in (web, [python, manage, "worker"])
         ]
@@ -254,6 +264,8 @@ class Command(BaseCommand):
             if time.monotonic() > deadline:
                 raise CommandError("the server did not become ready")
             time.sleep(0.2)
+        if any(child.poll() is not None for child in children):
+            raise CommandError(f"the server did not start; is port {port} taken?")
         self._say(f"\nready at {base}/memories\n")
         self._say("sign in with the password " + state.password + " as")
         for person in demo.PEOPLE:
@@ -280,6 +292,22 @@ async def _empty_queue() -> None:
             delete_jobs="successful",
             install_signal_handlers=False,
         )
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _end_with_parent() -> None:
+    """Let the kernel end this child when the demo is killed outright, so that nothing stays."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _is_ready(url: str) -> bool:
