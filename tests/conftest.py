@@ -29,6 +29,28 @@ def django_db_modify_db_settings() -> None:
     connection.settings_dict["TEST"]["NAME"] = f"test_junior_memory_{os.getpid()}"
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Hang up on whoever is still connected, so that the run's database can be dropped."""
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+@pytest.fixture(autouse=True)
+def _fresh_queue(request: pytest.FixtureRequest, django_db_blocker: Any) -> Iterator[None]:
+    """Empty the queue's own tables after a test that committed: Django's flush leaves them."""
+    yield
+    marker = request.node.get_closest_marker("django_db")
+    committed = bool(marker and marker.kwargs.get("transaction"))
+    if committed or {"transactional_db", "live_server"} & set(request.fixturenames):
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute("TRUNCATE procrastinate_jobs, procrastinate_workers CASCADE")
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _no_network() -> Iterator[None]:
     """Refuse connections to anywhere but this machine."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -94,11 +96,29 @@ def test_a_server_that_ignores_its_own_limit_is_cut_off(fresh_connection: None) 
         cursor.execute("SELECT 1")
 
 
+def test_a_server_that_stops_answering_means_nothing_in_time() -> None:
+    request = request_for(400)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid(), inet_server_addr() IS NULL")
+        pid, is_here = cursor.fetchone()
+    if not is_here:
+        pytest.skip("the server is another machine's")
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        answer, took_ms = timed(request)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert (answer.timed_out, answer.prompt, answer.memories) == (True, None, ())
+    assert took_ms < 400 + SLACK_MS
+    assert recall(replace(request, deadline_ms=10_000)).memories
+
+
 def test_a_connection_that_never_opens_means_nothing_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     request = request_for(300)
     connection.close()
+    wrapper = connections["default"]
     opened = threading.Event()
 
     def silent(*_: object) -> None:
@@ -112,6 +132,9 @@ def test_a_connection_that_never_opens_means_nothing_in_time(
     assert (answer.timed_out, answer.memories) == (True, ())
     assert took_ms < 300 + SLACK_MS
     assert recall(replace(request, deadline_ms=10_000)).memories
+    # The test run ends with the wrapper that it began with.
+    connections["default"].close()
+    connections["default"] = wrapper
 
 
 def test_a_database_that_is_gone_is_unavailable_for_recall_and_search(

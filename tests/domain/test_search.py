@@ -30,7 +30,13 @@ from junior_memory.search import (
 )
 from tests.cast import Cast, assert_sees
 from tests.domain.test_lexical_table import remember
-from tests.factories import AgentFactory, make_agent_token, make_memory
+from tests.factories import (
+    AgentFactory,
+    MembershipFactory,
+    OrganizationFactory,
+    make_agent_token,
+    make_memory,
+)
 
 
 def found(result: SearchResult) -> list[Memory]:
@@ -40,6 +46,9 @@ def found(result: SearchResult) -> list[Memory]:
 @pytest.fixture
 def rows(cast: Cast, now: datetime) -> dict[str, Memory]:
     """Return one row of each visibility and owner about the same word."""
+
+    theirs = OrganizationFactory(slug="others")
+    MembershipFactory(user=cast.charlie, organization=theirs)
 
     def one(name: str, **fields: Any) -> Memory:
         (memory,) = remember(cast, [f"Zanzibar note of {name}"], now, **fields)
@@ -52,6 +61,7 @@ def rows(cast: Cast, now: datetime) -> dict[str, Memory]:
         "charlie private": one("charlie", owner=cast.charlie),
         "org": one("team", visibility="org", org=cast.org, owner=cast.bob),
         "public": one("everyone", visibility="public", owner=None),
+        "other org": one("others", visibility="org", org=theirs, owner=cast.charlie),
     }
 
 
@@ -62,7 +72,7 @@ def test_everybody_finds_exactly_what_they_may_see(
     wanted = {
         cast.alice: ["alice private", "alice session", "org", "public"],
         cast.bob: ["bob private", "org", "public"],
-        cast.charlie: ["charlie private", "public"],
+        cast.charlie: ["charlie private", "other org", "public"],
         cast.root: ["public"],
     }
     for user, names in wanted.items():
