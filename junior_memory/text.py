@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from junior_memory.errors import InvalidInput
 
 _WHITESPACE = re.compile(r"\s+")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 MAX_NAME_LENGTH = 255
 """Characters of ids, keys and subjects (DESIGN 6)."""
@@ -28,13 +29,18 @@ def collapse(text: str) -> str:
     return _WHITESPACE.sub(" ", text).strip()
 
 
+def _is_visible(character: str) -> bool:
+    """True for what a reader can see: no space, no control, no zero-width mark."""
+    return unicodedata.category(character)[0] not in "ZC"
+
+
 def normalise_content(content: str, *, limit: int, field: str = "content") -> str:
     """Return content as it is stored: cleaned and single-spaced.
 
     Raises InvalidInput when nothing is left or more than `limit` characters are; nothing is cut.
     """
     text = collapse(clean_text(content, field=field))
-    if not text:
+    if not any(_is_visible(character) for character in text):
         raise InvalidInput("There is nothing to remember.", fields={field: "empty"})
     if len(text) > limit:
         raise InvalidInput(

@@ -36,7 +36,7 @@ def test_content_is_single_spaced_and_trimmed(cast: Cast) -> None:
     )
 
 
-@pytest.mark.parametrize("content", ["", "  \n ", "\x00", "x" * 4001, "half \ud800 pair"])
+@pytest.mark.parametrize("content", ["", "  \n ", "\x00", "\u200b", "\u200d \ufeff", "x" * 4001, "half \ud800 pair"])
 def test_unfit_content_is_refused_and_stores_nothing(cast: Cast, content: str) -> None:
     with pytest.raises(errors.InvalidInput):
         memories.create_memory(new(cast, content))
