@@ -141,8 +141,6 @@ def forget_many(
         seen = Memory.objects.visible_to(viewer).active(moment).filter(pk__in=wanted)
         public = set(seen.filter(visibility="public").values_list("pk", flat=True))
         mine = set(seen.forgettable_by(viewer).values_list("pk", flat=True))
-        # A name on a visible org row that somebody else wrote is known, but not to be changed.
-        others = set(seen.values_list("pk", flat=True)) - mine - public
         batch = ForgetBatch.objects.create(
             kind=ForgetBatch.Kind.BULK,
             user=viewer.user,
@@ -162,12 +160,8 @@ def forget_many(
     return Forgetting(
         batch_id=batch.pk,
         forgotten=tuple(one for one in wanted if one in mine),
-        not_found=tuple(one for one in wanted if one not in mine | public | others),
-        refused=tuple(
-            Refusal(one, PublicMemoryReadOnly.code if one in public else "forbidden")
-            for one in wanted
-            if one in public | others
-        ),
+        not_found=tuple(one for one in wanted if one not in mine | public),
+        refused=tuple(Refusal(one, PublicMemoryReadOnly.code) for one in wanted if one in public),
     )
 
 
@@ -318,7 +312,15 @@ def restore_batch(
             .defer("search_vector")
             .order_by("created_at", "id")
         )
-        restored, skipped = 0, []
+        restored = 0
+        # What the person may no longer touch, as after leaving an organization, is named as well.
+        skipped = [
+            Refusal(left, NotFound.code)
+            for left in Memory.objects.held_by(viewer.user)
+            .filter(forget_batch=batch, superseded_at__isnull=True)
+            .exclude(pk__in=Memory.objects.forgettable_by(viewer).values("pk"))
+            .values_list("pk", flat=True)
+        ]
         for memory in heads:
             try:
                 if memory.purged_at is not None:

@@ -23,6 +23,7 @@ from junior_memory.errors import (
     Forgotten,
     InvalidInput,
     NotFound,
+    PublicMemoryReadOnly,
     QuotaExceeded,
     SecretRejected,
     VersionConflict,
@@ -427,6 +428,9 @@ def correct_memory(
         rows = Memory.objects.forgettable_by(viewer).filter(pk=memory_id, archived_at__isnull=True)
         old = rows.select_related("agent", "org", "owner", "location").first()
         if old is None or _has_expired(old, moment) or old.held_at is not None:
+            seen = Memory.objects.visible_to(viewer).active(moment).filter(pk=memory_id)
+            if seen.filter(visibility="public").exists():
+                raise PublicMemoryReadOnly
             raise NotFound
         if old.superseded_at is not None:
             return _repeated_correction(old, text)

@@ -89,9 +89,13 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         return self.filter(owner=user)
 
     def concerning(self, user: User) -> Self:
-        """Everything held about one person, in any state: theirs, written by or about them."""
+        """Everything held about one person, in any state: theirs, written by or about them.
+
+        Of organization rows those of present organizations: leaving ends sight of the others.
+        """
         about = Q(subject_type="user", subject_key=str(user.pk))
-        return self.filter(Q(owner=user) | about)
+        present = ~Q(visibility="org") | Q(org__in=_present_organizations(user))
+        return self.filter(Q(owner=user) | about).filter(present)
 
     def decidable_by(self, viewer: Viewer) -> Self:
         """Held rows that wait for this viewer: their own; for staff the public ones too."""

@@ -31,7 +31,7 @@ def collapse(text: str) -> str:
 
 def _is_visible(character: str) -> bool:
     """True for what a reader can see: no space, no control, no zero-width mark."""
-    return unicodedata.category(character)[0] not in "ZC"
+    return unicodedata.category(character) not in {"Zs", "Zl", "Zp", "Cc", "Cf"}
 
 
 def normalise_content(content: str, *, limit: int, field: str = "content") -> str:

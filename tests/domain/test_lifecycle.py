@@ -36,7 +36,9 @@ def test_content_is_single_spaced_and_trimmed(cast: Cast) -> None:
     )
 
 
-@pytest.mark.parametrize("content", ["", "  \n ", "\x00", "\u200b", "\u200d \ufeff", "x" * 4001, "half \ud800 pair"])
+@pytest.mark.parametrize(
+    "content", ["", "  \n ", "\x00", "\u200b", "\u200d \ufeff", "x" * 4001, "half \ud800 pair"]
+)
 def test_unfit_content_is_refused_and_stores_nothing(cast: Cast, content: str) -> None:
     with pytest.raises(errors.InvalidInput):
         memories.create_memory(new(cast, content))
@@ -236,6 +238,14 @@ def test_stranger_cannot_correct(cast: Cast) -> None:
     with pytest.raises(errors.NotFound):
         memories.correct_memory(
             access.person(cast.bob), old.pk, "Prefers milk.", version=1, doer=BY_TEST
+        )
+
+
+def test_public_memory_is_not_for_correcting(cast: Cast) -> None:
+    public = make_memory(owner=cast.alice, visibility="public")
+    with pytest.raises(errors.PublicMemoryReadOnly):
+        memories.correct_memory(
+            access.person(cast.alice), public.pk, "Prefers milk.", version=1, doer=BY_TEST
         )
 
 

@@ -215,6 +215,10 @@ def test_leaving_an_organization_ends_sight_at_once(world: World, now: datetime)
     assert world.rows["org"] in Memory.objects.visible_to(alice)
     world.cast.alice.memberships.all().delete()
     assert world.rows["org"] not in Memory.objects.visible_to(alice)
+    bob = world.cast.bob
+    assert "team logo" in "".join(exchange.export_lines(bob, doer=BY_TEST, now=now))
+    bob.memberships.all().delete()
+    assert "team logo" not in "".join(exchange.export_lines(bob, doer=BY_TEST, now=now))
 
 
 def test_a_deactivated_person_sees_nothing(world: World, now: datetime) -> None:
