@@ -8,7 +8,7 @@ from typing import Literal
 
 from django.conf import settings
 from django.core.signals import setting_changed
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 
 class MemoryConf(BaseModel):
@@ -18,8 +18,17 @@ class MemoryConf(BaseModel):
 
     fingerprint_keys: dict[str, str] = Field(min_length=1)
     """Keys for fingerprints by id; the first one is used for new rows, the rest for look-up."""
-    embedder: Literal["none"] = "none"
+    embedder: Literal["none", "local", "openai", "fake"] = "none"
     """What turns text into vectors; without one, search and recall go by words and characters."""
+    embedding_model: str = Field(default="", max_length=200)
+    """Its model; empty means the embedder's own default."""
+    embedding_dimensions: int | None = Field(default=None, ge=1, le=2000)
+    """Dimensions of a model that we do not know, or to shorten one to that can be."""
+    embedding_cutoff: float | None = Field(default=None, gt=0, le=2)
+    """Cosine distance up to which recall counts a memory as close; None: the model's own."""
+    openai_api_key: SecretStr = SecretStr("")
+    openai_base_url: str = ""
+    """An endpoint that speaks OpenAI's language; empty means OpenAI's."""
     fusion: Literal["measured", "original"] = "measured"
     """How lists are fused by rank; `original` is the preset of the system this follows."""
     recall_enabled: bool = True

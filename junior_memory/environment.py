@@ -55,6 +55,20 @@ def integer(name: str, default: int, *, low: int, high: int) -> int:
     return value
 
 
+def number(name: str, *, low: float, high: float) -> float | None:
+    """Return a number between `low` and `high`, or None when it is not set."""
+    raw = text(name)
+    if not raw:
+        return None
+    try:
+        value = float(raw)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must be a number") from error
+    if not low <= value <= high:
+        raise ImproperlyConfigured(f"{name} must be between {low} and {high}")
+    return value
+
+
 def money(name: str) -> Decimal | None:
     """Return an amount of US dollars, or None when it is not set."""
     raw = text(name)

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from junior_memory import clock, tombstones
+from junior_memory import clock, embeddings, tombstones
 from junior_memory.access import Viewer
 from junior_memory.audit import Doer, record_audit
 from junior_memory.conf import conf
@@ -36,7 +36,6 @@ from junior_memory.models import (
     ErasureReceipt,
     ForgetBatch,
     Memory,
-    MemoryEmbedding,
     MemoryReport,
     SubjectType,
     Tombstone,
@@ -211,7 +210,7 @@ def forget_all(
 def _archive(ids: Sequence[UUID], *, reason: str, batch: ForgetBatch | None, now: datetime) -> None:
     """Take these heads and all their predecessors out of the active set, with their vectors."""
     chain = _take_out(ids, reason=reason, batch=batch, now=now)
-    MemoryEmbedding.objects.filter(memory_id__in=chain).delete()
+    embeddings.drop(chain)
 
 
 def _take_out(
@@ -283,6 +282,7 @@ def _restore(memory: Memory, *, now: datetime) -> Memory:
     if twin is not None:
         return twin
     memory.refresh_from_db(fields=["archived_at", "archive_reason", "purge_at", "forget_batch"])
+    embeddings.cover([memory], now=now)
     return memory
 
 
@@ -443,7 +443,7 @@ def expire_due(*, now: datetime | None = None, limit: int = EXPIRY_BATCH) -> int
         Memory.objects.filter(pk__in=ids).update(
             archived_at=moment, archive_reason=ArchiveReason.EXPIRED
         )
-        MemoryEmbedding.objects.filter(memory_id__in=ids).delete()
+        embeddings.drop(ids)
     return len(ids)
 
 
@@ -471,6 +471,7 @@ def approve_held(
         )
         record_audit("approved", doer, now=moment, person_id=memory.owner_id, memory_id=memory_id)
         memory.refresh_from_db(fields=["held_at"])
+        embeddings.cover([memory], now=moment)
     return memory
 
 
@@ -507,6 +508,7 @@ def report_public(
             memory=memory, reporter=viewer.user, reason=words, created_at=moment
         )
         Memory.objects.filter(pk=memory.pk).update(held_at=moment, held_reason=HELD_REPORTED)
+        embeddings.drop([memory.pk])
         record_audit("reported", doer, now=moment, person_id=memory.owner_id, memory_id=memory.pk)
     return report
 

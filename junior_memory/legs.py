@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextvars
 import logging
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from django.db import DEFAULT_DB_ALIAS, Error, connections
@@ -17,6 +18,13 @@ from junior_memory.lexical.leg import Plan, Scored
 from junior_memory.parts import Part
 
 logger = logging.getLogger(__name__)
+
+REFUSAL_MS = 50
+"""How long after its limit a leg is still waited for: the server's refusal is on its way."""
+
+
+class LegFailed(Exception):
+    """A leg that cannot answer now, for a reason outside the database. Carries no content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +38,21 @@ class LegAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One configured way to find memories. `find` talks to the database of its thread."""
+    """One configured way to find memories. `find` talks to the database of its thread.
+
+    `prepare` comes before and holds no connection while it waits; it raises LegFailed.
+    """
 
     name: str
     find: Callable[[], LegAnswer]
+    prepare: Callable[[], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A leg without an answer; `is_late` when its time was over."""
+
+    is_late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,53 +63,95 @@ class LegsAnswer:
     degraded: tuple[str, ...] = ()
     late: tuple[str, ...] = ()
 
+    @property
+    def is_empty_handed(self) -> bool:
+        """True when every leg failed."""
+        return not self.answers
 
-def run_legs(legs: Sequence[Leg], *, limit_ms: int) -> LegsAnswer:
-    """Run legs at once and name those that failed; each statement may take `limit_ms`.
 
-    A single leg runs on the caller's own connection; several run in threads, each on its own.
-    Raises Unavailable when there is no database to talk to.
+def may_part() -> bool:
+    """True when legs may use connections of their own.
+
+    Inside a transaction they may not: they would not see what it wrote.
     """
-    if len(legs) == 1:
-        return _collected({legs[0].name: _attempt(legs[0], limit_ms)})
-    with ThreadPoolExecutor(max_workers=len(legs), thread_name_prefix="leg") as pool:
-        running: dict[str, Future[LegAnswer | Error]] = {
-            leg.name: pool.submit(contextvars.copy_context().run, _attempt_in_thread, leg, limit_ms)
-            for leg in legs
-        }
-        return _collected({name: future.result() for name, future in running.items()})
+    return not connections[DEFAULT_DB_ALIAS].in_atomic_block
 
 
-def _attempt(leg: Leg, limit_ms: int) -> LegAnswer | Error:
+def run_legs(legs: Sequence[Leg], *, limit_ms: int, apart: bool | None = None) -> LegsAnswer:
+    """Run legs and name those that failed; each may take `limit_ms`.
+
+    Apart (by default outside a transaction): the first on the caller's own connection, the others
+    in threads at the same time, each on its own; none waits for another one's end. Else one after
+    the other on the caller's. Raises Unavailable when there is no database to talk to.
+    """
+    if len(legs) == 1 or not (may_part() if apart is None else apart):
+        return _collected({leg.name: _attempt(leg, limit_ms) for leg in legs})
+    ends_at = time.monotonic() + (limit_ms + REFUSAL_MS) / 1000
+    others = [_Elsewhere(leg, limit_ms) for leg in legs[1:]]
+    found = {legs[0].name: _attempt(legs[0], limit_ms)}
+    return _collected(found | {other.leg.name: other.answer_by(ends_at) for other in others})
+
+
+class _Elsewhere:
+    """A leg in a thread that nobody waits for longer than it may take."""
+
+    def __init__(self, leg: Leg, limit_ms: int) -> None:
+        self.leg = leg
+        self._limit_ms = limit_ms
+        self._found: LegAnswer | Failure = Failure(is_late=True)
+        run = contextvars.copy_context().run
+        self._thread = threading.Thread(
+            target=lambda: run(self._work), name=f"{leg.name} leg", daemon=True
+        )
+        self._thread.start()
+
+    def _work(self) -> None:
+        try:
+            self._found = _attempt(self.leg, self._limit_ms)
+        except Unavailable:
+            self._found = Failure()
+        finally:
+            connections.close_all()
+
+    def answer_by(self, ends_at: float) -> LegAnswer | Failure:
+        self._thread.join(max(0.0, ends_at - time.monotonic()))
+        if self._thread.is_alive():
+            logger.warning("the %s leg is late", self.leg.name)
+            return Failure(is_late=True)
+        return self._found
+
+
+def _attempt(leg: Leg, limit_ms: int) -> LegAnswer | Failure:
+    begun = time.monotonic()
+    try:
+        if leg.prepare is not None:
+            leg.prepare()
+    except LegFailed as failure:
+        logger.warning("the %s leg failed (%s)", leg.name, failure)
+        return Failure()
+    left_ms = limit_ms - int((time.monotonic() - begun) * 1000)
+    if left_ms <= 0:
+        logger.warning("the %s leg is late", leg.name)
+        return Failure(is_late=True)
     try:
         connections[DEFAULT_DB_ALIAS].ensure_connection()
     except Error:
         raise Unavailable from None
     raw = raw_connection()
     try:
-        with statement_limit(limit_ms):
+        with statement_limit(left_ms):
             return leg.find()
     except Error as error:
         if is_lost(raw):
             raise Unavailable from None
         logger.warning("the %s leg failed (%s)", leg.name, type(error).__name__)
-        return error
+        return Failure(is_late=isinstance(error.__cause__, QueryCanceled))
 
 
-def _attempt_in_thread(leg: Leg, limit_ms: int) -> LegAnswer | Error:
-    try:
-        return _attempt(leg, limit_ms)
-    finally:
-        connections.close_all()
-
-
-def _collected(found: Mapping[str, LegAnswer | Error]) -> LegsAnswer:
-    answers = {name: answer for name, answer in found.items() if isinstance(answer, LegAnswer)}
-    failed = {name: answer for name, answer in found.items() if isinstance(answer, Error)}
+def _collected(found: Mapping[str, LegAnswer | Failure]) -> LegsAnswer:
+    failed = {name: answer for name, answer in found.items() if isinstance(answer, Failure)}
     return LegsAnswer(
-        answers=answers,
+        answers={name: answer for name, answer in found.items() if isinstance(answer, LegAnswer)},
         degraded=tuple(failed),
-        late=tuple(
-            name for name, error in failed.items() if isinstance(error.__cause__, QueryCanceled)
-        ),
+        late=tuple(name for name, failure in failed.items() if failure.is_late),
     )

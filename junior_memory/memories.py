@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from junior_memory import clock, fingerprints, lexical, tombstones
+from junior_memory import clock, embeddings, fingerprints, lexical, tombstones
 from junior_memory.access import Viewer
 from junior_memory.audit import Doer, record_audit
 from junior_memory.conf import conf
@@ -36,7 +36,6 @@ from junior_memory.models import (
     Identity,
     Location,
     Memory,
-    MemoryEmbedding,
     Organization,
     Origin,
     RetryKey,
@@ -152,7 +151,13 @@ def create_memories(news: Sequence[NewMemory], *, now: datetime | None = None) -
     checked = [(new, _checked_content(new, moment)) for new in news]
     with transaction.atomic():
         lock(owner_lock(new.owner.pk if new.owner else None) for new in news)
-        return [_create(new, content, moment) for new, content in checked]
+        made = [_create(new, content, moment) for new, content in checked]
+        _cover_new(made, moment)
+    return made
+
+
+def _cover_new(made: Sequence[Created], now: datetime) -> None:
+    embeddings.cover([one.memory for one in made if one.created and one.memory], now=now)
 
 
 def _checked_content(new: NewMemory, now: datetime) -> str:
@@ -237,7 +242,7 @@ def _archive_expired(memory: Memory, now: datetime) -> None:
     Memory.objects.filter(pk=memory.pk, archived_at__isnull=True).update(
         archived_at=now, archive_reason=ArchiveReason.EXPIRED
     )
-    MemoryEmbedding.objects.filter(memory=memory).delete()
+    embeddings.drop([memory.pk])
 
 
 def _duplicate_fingerprints(new: NewMemory, content: str) -> list[str]:
@@ -372,7 +377,7 @@ def _supersede_rows(ids: Sequence[UUID], successor: Memory, now: datetime) -> li
     rows = Memory.objects.filter(pk__in=ids).exclude(pk=successor.pk).active(now)
     replaced = list(rows.select_for_update().values_list("pk", flat=True))
     Memory.objects.filter(pk__in=replaced).update(superseded_at=now, superseded_by=successor)
-    MemoryEmbedding.objects.filter(memory_id__in=replaced).delete()
+    embeddings.drop(replaced)
     return replaced
 
 
@@ -389,6 +394,7 @@ def supersede(new: NewMemory, *, now: datetime | None = None) -> tuple[Created, 
         mine = Memory.objects.filter(pk__in=new.supersedes, owner=new.owner, agent=new.agent)
         ids = list(mine.values_list("pk", flat=True))
         created = _create(_without_supersedes(new), content, moment)
+        _cover_new([created], moment)
         if created.memory is None:
             return created, []
         return created, _supersede_rows(ids, created.memory, moment)
@@ -479,10 +485,13 @@ def _correct(old: Memory, text: str, now: datetime) -> Memory:
     prints = _duplicate_fingerprints(new, text)
     # The old row leaves the active set first: a change of case alone has the same fingerprint.
     Memory.objects.filter(pk=old.pk).update(superseded_at=now, version=old.version + 1)
-    MemoryEmbedding.objects.filter(memory=old).delete()
-    successor = _active_twin(prints, now) or _insert(new, text, prints[0], now)
+    embeddings.drop([old.pk])
+    successor = _active_twin(prints, now)
     if successor is None:
-        raise Conflict("Another write of the same fact is under way; try again.")
+        successor = _insert(new, text, prints[0], now)
+        if successor is None:
+            raise Conflict("Another write of the same fact is under way; try again.")
+        embeddings.cover([successor], now=now)
     Memory.objects.filter(pk=old.pk).update(superseded_by=successor)
     tombstones.lift_tombstones(new.scopes, text)
     return successor

@@ -5,6 +5,7 @@ Names instead of functions keep the domain free of the worker's imports; `tasks`
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from uuid import UUID
@@ -15,6 +16,7 @@ from procrastinate.contrib.django import app as django_app
 from procrastinate.exceptions import AlreadyEnqueued
 
 PROCESS_SESSION = "process_session"
+EMBED_MEMORIES = "embed_memories"
 QUEUE = "memory"
 
 RETRY = RetryStrategy(max_attempts=5, exponential_wait=3)
@@ -41,3 +43,9 @@ def enqueue_session(session_id: UUID, *, lock: str, at: datetime | None = None) 
     )
     with suppress(AlreadyEnqueued), transaction.atomic():
         job.defer(session_id=str(session_id))
+
+
+def enqueue_embeddings(ids: Sequence[UUID]) -> None:
+    """Queue the vectors of memories that were just written."""
+    job = django_app.configure_task(name=EMBED_MEMORIES, queue=QUEUE)
+    job.defer(memory_ids=[str(memory_id) for memory_id in ids])

@@ -274,8 +274,8 @@ def _stats(rows: Any, now: datetime) -> dict[str, int]:
         org=Count("id", filter=Q(visibility="org")),
         public=Count("id", filter=Q(visibility="public")),
     )
-    embedded = MemoryEmbedding.objects.filter(memory__in=active.values("pk"))
-    counts["embedded"] = embedded.values("memory").distinct().count()
+    embedded = MemoryEmbedding.objects.filter(embedding_model__state="in_use")
+    counts["embedded"] = embedded.filter(memory__in=active.values("pk")).count()
     counts["createdThirtyDays"] = rows.filter(created_at__gte=_since(now, 30)).count()
     return counts
 

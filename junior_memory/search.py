@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from junior_memory import clock, lexical
+from junior_memory import clock, embedding_models, lexical
 from junior_memory.access import Viewer
+from junior_memory.conf import conf
 from junior_memory.counting import FilterCounts, Total, count_by_filter, count_parts
 from junior_memory.errors import InvalidInput
 from junior_memory.filters import NO_FILTERS, Filters
@@ -23,6 +24,7 @@ from junior_memory.models import Memory
 from junior_memory.parts import Part, parts_of
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.ranking import Fused, Fusion, RankList, TieFacts, fuse, order, preset
+from junior_memory.vector import PRIVATE_VECTOR, VECTOR, Query, vector_leg
 
 __all__ = [
     "FilterCounts",
@@ -126,8 +128,20 @@ def search_memories(
             total = _count_matching(answer.plan, answer.parts)
         return answer
 
+    legs = [Leg(LEXICAL, find)]
+    model = embedding_models.in_use()
+    if model is not None:
+        legs.append(
+            vector_leg(
+                Query(model, query, timeout_seconds=LEG_LIMIT_MS / 1000),
+                viewer,
+                rows,
+                size=list_size(limit, offset),
+                filters=filters,
+            )
+        )
     gathered = gather(
-        [Leg(LEXICAL, find)], fusion=preset("measured", "search"), limit_ms=LEG_LIMIT_MS, now=moment
+        legs, fusion=preset(conf().fusion, "search"), limit_ms=LEG_LIMIT_MS, now=moment
     )
     page = gathered.fused[offset : offset + limit]
     hits = read_hits(rows, page, gathered)
@@ -175,9 +189,16 @@ def find_by_words(
     return LegAnswer(lists, plan, narrowed)
 
 
-def gather(legs: Sequence[Leg], *, fusion: Fusion, limit_ms: int, now: datetime) -> Gathered:
-    """Run legs, fuse their lists by rank and put them in order."""
-    answer = run_legs(legs, limit_ms=limit_ms)
+def gather(
+    legs: Sequence[Leg],
+    *,
+    fusion: Fusion,
+    limit_ms: int,
+    now: datetime,
+    apart: bool | None = None,
+) -> Gathered:
+    """Run legs, fuse their lists by rank and put them in order; `apart` as `run_legs` takes it."""
+    answer = run_legs(legs, limit_ms=limit_ms, apart=apart)
     lists: dict[str, Mapping[UUID, Scored]] = {}
     plan: Plan | None = None
     for found in answer.answers.values():
@@ -214,11 +235,18 @@ def explained(memory: Memory, fused: Fused, gathered: Gathered) -> Hit:
         words.setdefault(memory.content[start:end])
     return Hit(
         memory=memory,
-        match=Match(tuple(words), None, CHARACTERS in fused.ranks),
+        match=Match(tuple(words), distance_of(fused.id, gathered), CHARACTERS in fused.ranks),
         legs=tuple(fused.ranks),
         ranks=fused.ranks,
         score=fused.score,
     )
+
+
+def distance_of(memory_id: UUID, gathered: Gathered) -> float | None:
+    """Return the cosine distance of a memory that the vector leg found."""
+    near = gathered.scored.get(VECTOR, {}).get(memory_id)
+    near = near or gathered.scored.get(PRIVATE_VECTOR, {}).get(memory_id)
+    return None if near is None else round(1 - near.score, 6)
 
 
 def _count_matching(plan: Plan, parts: Sequence[Part]) -> Total:

@@ -246,7 +246,9 @@ LOGGING = {
                 "psycopg.pool",
                 "openai",
                 "httpx",
+                "httpx2",
                 "httpcore",
+                "httpcore2",
                 "asyncio",
             )
         },
@@ -268,7 +270,12 @@ def _fingerprint_keys() -> dict[str, str]:
 
 JUNIOR_MEMORY = {
     "fingerprint_keys": _fingerprint_keys(),
-    "embedder": env.choice("MEMORY_EMBEDDER", "none", among=("none",)),
+    "embedder": env.choice("MEMORY_EMBEDDER", "none", among=("none", "local", "openai")),
+    "embedding_model": env.text("MEMORY_EMBEDDING_MODEL"),
+    "embedding_dimensions": env.integer("MEMORY_EMBEDDING_DIMENSIONS", 0, low=0, high=2000) or None,
+    "embedding_cutoff": env.number("MEMORY_EMBEDDING_CUTOFF", low=0.01, high=2),
+    "openai_api_key": env.text("OPENAI_API_KEY"),
+    "openai_base_url": env.text("OPENAI_BASE_URL"),
     "fusion": env.choice("MEMORY_FUSION", "measured", among=("measured", "original")),
     "recall_enabled": not env.flag("MEMORY_DISABLE_RECALL"),
     "extraction_enabled": not env.flag("MEMORY_DISABLE_EXTRACTION"),

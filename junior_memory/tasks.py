@@ -10,8 +10,9 @@ from django.db import close_old_connections
 from procrastinate import App, JobContext
 from procrastinate.contrib.django import app
 
-from junior_memory import clock, forgetting, people, queue, sessions
+from junior_memory import clock, embeddings, forgetting, people, queue, sessions
 from junior_memory.errors import NotFound
+from junior_memory.providers import EmbeddingFailed, UnusableEmbedder
 
 logger = logging.getLogger(__name__)
 
@@ -27,6 +28,22 @@ def process_session(session_id: str) -> None:
         sessions.process_session(UUID(session_id))
     except NotFound:
         logger.warning("session is gone: session=%s", session_id)
+    finally:
+        close_old_connections()
+
+
+@app.task(name=queue.EMBED_MEMORIES, queue=queue.QUEUE, retry=queue.RETRY)
+def embed_memories(memory_ids: list[str]) -> None:
+    """Write the vectors of new memories; what cannot succeed later is left to the repair."""
+    close_old_connections()
+    try:
+        embeddings.embed_memories([UUID(one) for one in memory_ids])
+    except UnusableEmbedder as error:
+        logger.warning("vectors are left to the repair (%s)", type(error).__name__)
+    except EmbeddingFailed as error:
+        if not error.is_permanent:
+            raise
+        logger.warning("vectors are left to the repair (%s)", error.reason)
     finally:
         close_old_connections()
 

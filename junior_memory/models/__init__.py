@@ -1,5 +1,6 @@
 """Tables, enums, constraints and indexes. No queries, no I/O: predicates live in `querysets`."""
 
+from junior_memory.models.embeddings import EmbeddingModel, MemoryEmbedding
 from junior_memory.models.ledger import (
     AdminRead,
     AuditEntry,
@@ -15,7 +16,6 @@ from junior_memory.models.memory import (
     ForgetBatch,
     Location,
     Memory,
-    MemoryEmbedding,
     MemoryKind,
     MemoryReport,
     Origin,
@@ -47,6 +47,7 @@ __all__ = [
     "CompletedSession",
     "Conflict",
     "ConversationEvent",
+    "EmbeddingModel",
     "ErasureReceipt",
     "ForgetBatch",
     "Identity",

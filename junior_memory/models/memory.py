@@ -10,7 +10,6 @@ from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.utils import timezone
-from pgvector.django import HalfVectorField
 
 from junior_memory.models.people import Agent, Organization, User
 from junior_memory.querysets import MemoryQuerySet
@@ -350,38 +349,6 @@ class Memory(models.Model):
                 fields=["learned_from", "created_at"],
                 name="memory_by_teller",
                 condition=models.Q(learned_from__isnull=False),
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return str(self.id)
-
-
-class MemoryEmbedding(models.Model):
-    """A vector derived from one memory under one model; may be deleted and rebuilt at any time."""
-
-    id = models.BigAutoField(primary_key=True)
-    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+")
-    provider = models.CharField(max_length=40)
-    model = models.CharField(max_length=200)
-    dimensions = models.PositiveSmallIntegerField()
-    metric = models.CharField(max_length=10, default="cosine")
-    content_hash = models.CharField(max_length=80)
-    vector = HalfVectorField()
-    created_at = models.DateTimeField()
-
-    class Meta:
-        constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(
-                fields=["memory", "provider", "model", "dimensions"],
-                name="embedding_unique",
-            ),
-            models.CheckConstraint(
-                condition=models.Q(dimensions__gte=1, dimensions__lte=2000),
-                name="embedding_dimensions_in_range",
-            ),
-            models.CheckConstraint(
-                condition=models.Q(metric="cosine"), name="embedding_metric_known"
             ),
         ]
 

@@ -11,6 +11,7 @@ from junior_memory.conf import conf
 from junior_memory.models import (
     AuditEntry,
     CompletedSession,
+    EmbeddingModel,
     ErasureReceipt,
     Memory,
     MemoryEmbedding,
@@ -28,11 +29,13 @@ def active(user: User, now: datetime) -> set[str]:
 
 
 def embed(memory: Memory, now: datetime) -> None:
+    model, _ = EmbeddingModel.objects.get_or_create(
+        provider="test", model="m", dimensions=3, state="in_use", defaults={"created_at": now}
+    )
     MemoryEmbedding.objects.create(
         memory=memory,
-        provider="test",
-        model="m",
-        dimensions=3,
+        embedding_model=model,
+        visibility=memory.visibility,
         content_hash="x",
         vector=[1, 0, 0],
         created_at=now,

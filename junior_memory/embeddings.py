@@ -1,0 +1,228 @@
+"""Vectors of memories: written with them, dropped with them, repaired by the worker.
+
+Only active memories have any. A vector is derived and never decides a write: what cannot be
+embedded is stored all the same, found by words, and embedded later.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import Error, transaction
+
+from junior_memory import clock, embedding_models, fingerprints, queue
+from junior_memory.models import Agent, EmbeddingModel, Memory, MemoryEmbedding, ModelCall
+from junior_memory.pricing import price_of
+from junior_memory.providers import (
+    Attempt,
+    EmbeddingFailed,
+    UnusableEmbedder,
+    Vector,
+    configured,
+    embedder_for,
+)
+from junior_memory.secrets import RULES_VERSION, mask_secrets
+
+logger = logging.getLogger(__name__)
+
+OPERATION = "embed"
+
+WRITE_SECONDS = 60.0
+"""What one batch of the worker may take, with its attempts."""
+
+WRITE_ATTEMPTS = 4
+BATCH = 128
+"""Memories that are embedded and stored together."""
+
+FREE_OUTCOMES = ("http_", "rate_limited")
+"""Refused before any work was done: costs nothing. Anything else that failed costs unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnBehalf:
+    """For whom a model is called, for the record."""
+
+    agent: Agent | None = None
+    recall_id: UUID | None = None
+
+
+NOBODY = OnBehalf()
+
+
+def content_hash(content: str) -> str:
+    """Return what tells that a vector is of this text, as it is masked today."""
+    return fingerprints.keyed("embedding", RULES_VERSION, content)
+
+
+def embed_texts(
+    model: EmbeddingModel,
+    texts: Sequence[str],
+    *,
+    timeout_seconds: float,
+    attempts: int = 1,
+    on_behalf: OnBehalf = NOBODY,
+) -> tuple[tuple[Vector, ...], list[ModelCall]]:
+    """Return a vector for each text, secrets masked, and the calls that were paid for.
+
+    Not inside a transaction unless the embedder is local. Raises EmbeddingFailed, UnusableEmbedder;
+    the calls are on the record by then.
+    """
+    embedder = embedding_models.embedder_of(model)
+    try:
+        found = embedder.embed(
+            [mask_secrets(text) for text in texts],
+            timeout_seconds=timeout_seconds,
+            attempts=attempts,
+        )
+    except EmbeddingFailed as failure:
+        record_attempts(model, failure.attempts, on_behalf)
+        raise
+    calls = record_attempts(model, found.attempts, on_behalf)
+    if any(len(vector) != model.dimensions for vector in found.vectors):
+        raise EmbeddingFailed("wrong_dimensions", is_permanent=True)
+    return found.vectors, calls
+
+
+def record_attempts(
+    model: EmbeddingModel, attempts: Sequence[Attempt], on_behalf: OnBehalf
+) -> list[ModelCall]:
+    """Write what was paid for; a record that cannot be written fails nobody."""
+    if not attempts:
+        return []
+    now = clock.now()
+    calls = [
+        ModelCall(
+            operation=OPERATION,
+            provider=model.provider,
+            model=model.model,
+            input_tokens=attempt.input_tokens or 0,
+            cost_usd=0
+            if attempt.outcome.startswith(FREE_OUTCOMES)
+            else price_of(model.provider, model.model, input_tokens=attempt.input_tokens),
+            outcome=attempt.outcome,
+            duration_ms=attempt.duration_ms,
+            agent=on_behalf.agent,
+            recall_id=on_behalf.recall_id,
+            created_at=now,
+        )
+        for attempt in attempts
+    ]
+    try:
+        return ModelCall.objects.bulk_create(calls)
+    except Error as error:
+        logger.warning("a model call was not recorded (%s)", type(error).__name__)
+        return []
+
+
+def cover(memories: Sequence[Memory], *, now: datetime) -> None:
+    """Give memories that became active their vectors, in the transaction that made them active.
+
+    At once where that costs nothing, else by the worker. Never fails the write.
+    """
+    name = configured()
+    fresh = [memory for memory in memories if memory.held_at is None]
+    if name is None or not fresh:
+        return
+    try:
+        with transaction.atomic():
+            models = embedding_models.kept_up()
+            if not models and embedder_for(name).is_local:
+                adopted = embedding_models.adopt(now=now)
+                models = [adopted] if adopted else []
+            elsewhere = not models
+            for model in models:
+                if embedding_models.embedder_of(model).is_local:
+                    _cover_at_once(model, fresh, now)
+                else:
+                    elsewhere = True
+            if elsewhere:
+                queue.enqueue_embeddings([memory.pk for memory in fresh])
+    except (EmbeddingFailed, UnusableEmbedder, Error) as error:
+        logger.warning("vectors are left to the repair (%s)", type(error).__name__)
+
+
+def _cover_at_once(model: EmbeddingModel, memories: Sequence[Memory], now: datetime) -> None:
+    vectors, _ = embed_texts(model, [m.content for m in memories], timeout_seconds=1)
+    _insert(model, memories, vectors, now)
+
+
+def _insert(
+    model: EmbeddingModel,
+    memories: Sequence[Memory],
+    vectors: Sequence[Vector],
+    now: datetime,
+) -> None:
+    MemoryEmbedding.objects.bulk_create(
+        (
+            MemoryEmbedding(
+                memory=memory,
+                embedding_model=model,
+                owner_id=memory.owner_id if memory.visibility in {"private", "session"} else None,
+                org_id=memory.org_id if memory.visibility == "org" else None,
+                visibility=memory.visibility,
+                content_hash=content_hash(memory.content),
+                vector=list(vector),
+                created_at=now,
+            )
+            for memory, vector in zip(memories, vectors, strict=True)
+        ),
+        update_conflicts=True,
+        unique_fields=["memory", "embedding_model"],
+        update_fields=["vector", "content_hash", "created_at"],
+    )
+
+
+def drop(ids: Sequence[UUID]) -> None:
+    """Delete every vector of memories that left the active set, in the transaction of that."""
+    MemoryEmbedding.objects.filter(memory_id__in=ids).delete()
+
+
+def embed_memories(ids: Sequence[UUID], *, now: datetime | None = None) -> int:
+    """Write the vectors that these memories lack, by every model that is kept up.
+
+    For the worker: asks the model outside any transaction. Returns how many; raises EmbeddingFailed
+    and UnusableEmbedder.
+    """
+    moment = now or clock.now()
+    embedding_models.adopt(now=moment)
+    written = 0
+    for model in embedding_models.kept_up():
+        held = MemoryEmbedding.objects.filter(embedding_model=model, memory_id__in=ids)
+        have = set(held.values_list("memory_id", flat=True))
+        written += embed_with(model, [one for one in ids if one not in have], now=moment)
+    return written
+
+
+def embed_with(model: EmbeddingModel, ids: Sequence[UUID], *, now: datetime) -> int:
+    """Write vectors of these memories by one model, over older ones; returns how many."""
+    written = 0
+    for start in range(0, len(ids), BATCH):
+        rows = Memory.objects.active(now).filter(pk__in=ids[start : start + BATCH])
+        texts = dict(rows.values_list("pk", "content"))
+        if not texts:
+            continue
+        vectors, _ = embed_texts(
+            model,
+            list(texts.values()),
+            timeout_seconds=WRITE_SECONDS,
+            attempts=WRITE_ATTEMPTS,
+        )
+        written += _store(model, dict(zip(texts, vectors, strict=True)), now)
+    return written
+
+
+def _store(model: EmbeddingModel, vectors: dict[UUID, Vector], now: datetime) -> int:
+    """Store vectors of memories that are still active: whoever forgets one waits, or was first."""
+    with transaction.atomic():
+        rows = Memory.objects.active(now).filter(pk__in=list(vectors)).order_by("pk")
+        memories = list(
+            rows.select_for_update(of=("self",), no_key=True).only(
+                "content", "owner_id", "org_id", "visibility"
+            )
+        )
+        _insert(model, memories, [vectors[memory.pk] for memory in memories], now)
+    return len(memories)

@@ -1,0 +1,22 @@
+"""Where text becomes vectors. The only package that imports a vendor's library."""
+
+from junior_memory.providers.base import (
+    Attempt,
+    Embedded,
+    Embedder,
+    EmbeddingFailed,
+    Vector,
+)
+from junior_memory.providers.registry import ModelName, UnusableEmbedder, configured, embedder_for
+
+__all__ = [
+    "Attempt",
+    "Embedded",
+    "Embedder",
+    "EmbeddingFailed",
+    "ModelName",
+    "UnusableEmbedder",
+    "Vector",
+    "configured",
+    "embedder_for",
+]

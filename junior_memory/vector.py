@@ -1,0 +1,272 @@
+"""The vector leg: which rows are near a query, among what a viewer may see.
+
+Nearness narrows and orders; who may see what is said by `visible_to` alone, around every statement.
+Own and organization rows are compared one by one. Over public rows an approximate index proposes,
+and a list that comes out short is completed exactly, so that it never under-returns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from junior_memory import embeddings
+from junior_memory.access import Viewer
+from junior_memory.filters import NO_FILTERS, Filters
+from junior_memory.legs import Leg, LegAnswer, LegFailed
+from junior_memory.lexical.leg import Scored
+from junior_memory.models import EmbeddingModel, ModelCall
+from junior_memory.parts import TRUE, Fragment, Part, fetch, parts_of
+from junior_memory.providers import EmbeddingFailed, UnusableEmbedder, Vector
+from junior_memory.querysets import MemoryQuerySet
+
+VECTOR = "vector"
+PRIVATE_VECTOR = "private vector"
+
+EF_SEARCH = 200
+"""Candidates that the approximate index keeps: .997 of the exact list in MEASURED's runs."""
+
+OVERFETCH = (2, 16)
+"""How many times the list's length is proposed, before everything is compared."""
+
+MAX_PROPOSED = 1_000
+
+CACHED_QUERIES = 2_048
+
+
+class _QueryVectors:
+    """Vectors of the latest queries, in this process alone, found by a keyed digest of the text."""
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[bytes, Vector] = OrderedDict()
+
+    def _digest(self, model: EmbeddingModel, text: str) -> bytes:
+        named = f"{model.pk}\x1f{text}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(named, key=self._key, digest_size=20).digest()
+
+    def get(self, model: EmbeddingModel, text: str) -> Vector | None:
+        digest = self._digest(model, text)
+        with self._lock:
+            if digest in self._kept:
+                self._kept.move_to_end(digest)
+            return self._kept.get(digest)
+
+    def put(self, model: EmbeddingModel, text: str, vector: Vector) -> None:
+        with self._lock:
+            self._kept[self._digest(model, text)] = vector
+            while len(self._kept) > CACHED_QUERIES:
+                self._kept.popitem(last=False)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._kept.clear()
+
+
+query_vectors = _QueryVectors()
+
+
+@dataclass(slots=True)
+class Query:
+    """A text on its way to a vector; `calls` are what that cost."""
+
+    model: EmbeddingModel
+    text: str
+    timeout_seconds: float
+    on_behalf: embeddings.OnBehalf = embeddings.NOBODY
+    vector: Vector = ()
+    calls: list[ModelCall] = field(default_factory=list)
+
+    def embed(self) -> None:
+        """Find the vector, in the cache or by the model; raises LegFailed."""
+        known = query_vectors.get(self.model, self.text)
+        if known is not None:
+            self.vector = known
+            return
+        try:
+            vectors, self.calls = embeddings.embed_texts(
+                self.model,
+                [self.text],
+                timeout_seconds=self.timeout_seconds,
+                on_behalf=self.on_behalf,
+            )
+        except (EmbeddingFailed, UnusableEmbedder) as error:
+            raise LegFailed(type(error).__name__) from None
+        self.vector = vectors[0]
+        query_vectors.put(self.model, self.text, self.vector)
+
+
+def vector_leg(
+    query: Query,
+    viewer: Viewer,
+    rows: MemoryQuerySet,
+    *,
+    size: int,
+    filters: Filters = NO_FILTERS,
+    cutoff: float | None = None,
+    probe_private: bool = False,
+) -> Leg:
+    """Return the leg: the query is embedded without a connection, then compared in the database.
+
+    `cutoff` is the distance beyond which nothing counts; None for an explicit search.
+    """
+
+    def find() -> LegAnswer:
+        parts = filters.narrow_parts(list(parts_of(rows, viewer)))
+        found = {
+            part.name: nearest(part, viewer, query, size=size, cutoff=cutoff) for part in parts
+        }
+        every = [row for part in found.values() for row in part]
+        lists: dict[str, Sequence[Scored]] = {VECTOR: _best(every, size)}
+        if probe_private:
+            lists[PRIVATE_VECTOR] = found.get("own", [])
+        return LegAnswer(lists)
+
+    return Leg(VECTOR, find, prepare=query.embed)
+
+
+def _best(rows: Sequence[Scored], size: int) -> list[Scored]:
+    return sorted(rows, key=lambda row: (-row.score, -row.observed_at.timestamp(), row.id))[:size]
+
+
+def nearest(
+    part: Part, viewer: Viewer, query: Query, *, size: int, cutoff: float | None
+) -> list[Scored]:
+    """Return the nearest rows of one part, all `size` of them when there are that many."""
+    near = _Near(query.model, query.vector, cutoff)
+    if part.is_shared:
+        _set_ef_search(max(EF_SEARCH, 2 * size))
+    for times in OVERFETCH:
+        proposed = min(times * size, MAX_PROPOSED)
+        rows = fetch(near.proposed(part, viewer, size=size, proposed=proposed))
+        found = near.scored(rows, part)
+        if len(found) >= size or near.is_complete(rows, proposed, is_exact=not part.is_shared):
+            return found
+        if not part.is_shared:
+            break
+    return near.scored(fetch(near.exact(part, viewer, size=size)), part)
+
+
+def _set_ef_search(candidates: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config('hnsw.ef_search', %s, true),"
+            " set_config('hnsw.iterative_scan', 'strict_order', true)",
+            [str(min(candidates, 1_000))],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """The statements for one query vector."""
+
+    model: EmbeddingModel
+    vector: Vector
+    cutoff: float | None
+
+    def scored(self, rows: Sequence[tuple[Any, ...]], part: Part) -> list[Scored]:
+        """Read rows; a distance that is no number is no hit."""
+        return [
+            Scored(memory_id, 1 - distance, visibility, observed_at, part.name)
+            for memory_id, distance, visibility, observed_at, *_ in rows
+            if memory_id is not None and math.isfinite(distance)
+        ]
+
+    def is_complete(
+        self, rows: Sequence[tuple[Any, ...]], proposed: int, *, is_exact: bool
+    ) -> bool:
+        """True when no row that was not proposed could belong to the list."""
+        count, furthest = rows[0][4:]
+        if self.cutoff is not None and furthest is not None and furthest > self.cutoff:
+            return True
+        return is_exact and bool(count < proposed)
+
+    def proposed(self, part: Part, viewer: Viewer, *, size: int, proposed: int) -> Fragment:
+        """The nearest rows by the copies beside the vectors, then those of them that may be seen.
+
+        Always at least one row, whose last columns say how many were proposed and how far they go.
+        """
+        distance = self._indexed if part.is_shared else self._plain
+        scope = _scope(part, viewer)
+        seen = part.select(Fragment("id, visibility, observed_at"))
+        within = self._within("near.distance")
+        sql = f"""
+            WITH near AS MATERIALIZED (
+                SELECT memory_id, {distance.sql} AS distance
+                FROM junior_memory_memoryembedding
+                WHERE embedding_model_id = {int(self.model.pk)} AND {scope.sql}
+                ORDER BY {distance.sql} LIMIT %s
+            )
+            SELECT found.*, size.count, size.furthest
+            FROM (SELECT count(*) AS count, max(distance) AS furthest FROM near) AS size
+            LEFT JOIN LATERAL (
+                SELECT seen.id, near.distance, seen.visibility, seen.observed_at
+                FROM near JOIN ({seen.sql}) AS seen ON seen.id = near.memory_id
+                WHERE {within.sql}
+                ORDER BY near.distance, seen.observed_at DESC, seen.id LIMIT %s
+            ) AS found ON TRUE
+            ORDER BY found.distance
+        """  # noqa: S608 - values are bound
+        values = (*distance.values, *scope.values, *distance.values, proposed)
+        return Fragment(sql, (*values, *seen.values, *within.values, size))
+
+    def exact(self, part: Part, viewer: Viewer, *, size: int) -> Fragment:
+        """Everything that may be seen, compared one by one."""
+        scope = _scope(part, viewer)
+        seen = part.select(Fragment("id, visibility, observed_at"))
+        within = self._within("near.distance")
+        sql = f"""
+            SELECT seen.id, near.distance, seen.visibility, seen.observed_at
+            FROM ({seen.sql}) AS seen
+            JOIN (
+                SELECT memory_id, {self._plain.sql} AS distance
+                FROM junior_memory_memoryembedding
+                WHERE embedding_model_id = {int(self.model.pk)} AND {scope.sql}
+            ) AS near ON near.memory_id = seen.id
+            WHERE {within.sql}
+            ORDER BY near.distance, seen.observed_at DESC, seen.id LIMIT %s
+        """  # noqa: S608 - values are bound
+        values = (*seen.values, *self._plain.values, *scope.values, *within.values, size)
+        return Fragment(sql, values)
+
+    @property
+    def _text(self) -> str:
+        return "[" + ",".join(f"{value:.7g}" for value in self.vector) + "]"
+
+    @property
+    def _plain(self) -> Fragment:
+        """The distance as no index knows it: compared row by row."""
+        return Fragment("(vector <=> %s::halfvec)", (self._text,))
+
+    @property
+    def _indexed(self) -> Fragment:
+        """The distance as the model's approximate index knows it."""
+        size = int(self.model.dimensions)
+        sql = f"((vector::halfvec({size})) <=> %s::halfvec({size}))"
+        return Fragment(sql, (self._text,))
+
+    def _within(self, column: str) -> Fragment:
+        return TRUE if self.cutoff is None else Fragment(f"{column} <= %s", (self.cutoff,))
+
+
+def _scope(part: Part, viewer: Viewer) -> Fragment:
+    """Narrow vectors to a part by their copies, so that an index serves it."""
+    if part.is_shared:
+        return Fragment("visibility = 'public'")
+    user: UUID | None = viewer.user.pk if viewer.user else None
+    if part.name == "own":
+        return Fragment("owner_id = %s", (user,))
+    return Fragment(
+        "org_id IN (SELECT organization_id FROM junior_memory_membership WHERE user_id = %s)",
+        (user,),
+    )
