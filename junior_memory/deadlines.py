@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import psycopg
 from django.db import DEFAULT_DB_ALIAS, Error, connections, transaction
 
 from junior_memory.errors import Unavailable
@@ -139,7 +138,11 @@ def _connect(deadline: Deadline) -> None:
 
 @contextlib.contextmanager
 def _watchdog(deadline: Deadline) -> Iterator[None]:
-    """Close the connection's socket when the deadline passes while a statement still runs."""
+    """Close the connection's socket when the deadline passes while a statement still runs.
+
+    The statement is not cancelled as well: its own limit ends it on a server that listens, and
+    asking one that does not would stop every thread of this process until it does.
+    """
     raw = raw_connection()
     over = threading.Lock()
     done = False
@@ -148,12 +151,8 @@ def _watchdog(deadline: Deadline) -> Iterator[None]:
         with over:
             if done or raw is None or raw.closed:
                 return
-            cancel = raw.pgconn.get_cancel()
             with contextlib.suppress(OSError), socket.socket(fileno=os.dup(raw.fileno())) as end:
                 end.shutdown(socket.SHUT_RDWR)
-        # Nobody waits for the statement any more; a server that still listens may end it.
-        with contextlib.suppress(psycopg.Error):
-            cancel.cancel()
 
     timer = threading.Timer(max(0.0, deadline.remaining_ms / 1000), bite)
     timer.daemon = True

@@ -362,3 +362,30 @@ def test_asking_for_a_held_fact_makes_it_count(cast: Cast, now: datetime) -> Non
     asked = memories.create_memory(new(cast, "Likes herons."))
     assert asked.created
     assert asked.stored.held_at is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_parallel_creates_never_exceed_the_quota(monkeypatch: pytest.MonkeyPatch) -> None:
+    alice = UserFactory.create()
+    agent, _ = people.agent_named("default")
+    small = conf().model_copy(update={"active_quota": 3})
+    monkeypatch.setattr(memories, "conf", lambda: small)
+    gate = threading.Barrier(12)
+    refused: list[errors.QuotaExceeded] = []
+
+    def create(number: int) -> None:
+        try:
+            gate.wait(30)
+            make_memory(owner=alice, agent=agent, content=f"Fact number {number}.")
+        except errors.QuotaExceeded as error:
+            refused.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=create, args=[number]) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert Memory.objects.count() == 3
+    assert len(refused) == 9
