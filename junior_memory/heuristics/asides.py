@@ -20,7 +20,7 @@ _SUBORDINATE = re.compile(
 _RELATIVE = re.compile(
     r"\b(?P<which>an?|the|my|our|this|that) (?P<noun>(?!one\b|thing|stuff|way|time|day"
     r"|pic\b|photo|picture|moment|first|last|most|best|only)(?:[\w'-]+ ){1,4}?)(?:that "
-    r"|which )?(?:i|we) "
+    r"|which )?(?:i|we|i've|we've) "
     r"(?:just |recently |finally |also )?(?P<verb>took|made|started|joined|bought|read"
     r"|wrote|finished|attended|built|painted|created|adopted|visited|went on|went to"
     r"|organized|organised|launched|opened|found|won|run|own|go to|work at|volunteer at"
@@ -67,6 +67,17 @@ _AS_A = re.compile(
     rf"\bas an? (?P<role>(?:(?!(?:good|great|better|new|bad|user|test)\b)[\w-]+"
     rf" ){{0,2}}{_ROLE})\b(?! (?:would|might|could|i know))",
     re.IGNORECASE,
+)
+_NOW_A = re.compile(
+    rf"\b(?:now that|since|because|as) i(?:'m| am) (?P<role>an? (?:(?!(?:good|great|better|new|bad"
+    rf"|user|test|bit)\b)[\w-]+ ){{0,2}}{_ROLE})\b",
+    re.IGNORECASE,
+)
+_MY_NEW = re.compile(
+    r"\b[Mm]y (?:brand[- ])?new (?P<noun>(?:[a-z][\w'-]* ){0,2}?(?:car|truck|van|bike|motorbike"
+    r"|bicycle|scooter|boat|house|home|flat|apartment|condo|studio|garden|greenhouse|dog|cat|puppy|kitten"
+    r"|camera|guitar|piano|violin|keyboard|drum kit|telescope|job)|[A-Z][a-z]\w+(?: [A-Z0-9]\w*)?)"
+    r"\b(?!'s| (?:and|or)\b)"
 )
 _SPEAKER = re.compile(r"\b(?:i|i'm|i've|my|me)\b", re.IGNORECASE)
 _THIS_IS_MY = re.compile(
@@ -135,6 +146,14 @@ def read_aside(text: str) -> Reading | None:
     if role and _SPEAKER.search(text):
         article = "an" if role["role"][0].lower() in "aeiou" else "a"
         return reading_of(Family.ASIDE, f"is {article} {role['role']}", adverbial="", said=text)
+    became = _NOW_A.search(text)
+    if became:
+        return reading_of(Family.ASIDE, f"is {became['role']}", adverbial="", said=text)
+    new = _MY_NEW.search(text)
+    if new and not re.search(
+        r"\b(?:want|need|looking for|get|buy|if|dream)\b", text, re.IGNORECASE
+    ):
+        return reading_of(Family.ASIDE, f"has a new {new['noun']}", adverbial="", said=text)
     shown = _THIS_IS_MY.match(text)
     if shown and not marks.is_task(text):
         held = shown["apposed"] or f"a {shown['noun']}"

@@ -123,6 +123,7 @@ _TAILS = (
     re.compile(
         r", (?:it|that|this|they)(?:'s|'re| is| are| was| were| has| have|'ve) .{0,80}$", re.I
     ),
+    re.compile(r", (?:sounds|looks|seems) (?:like|so|really|very|great|fun|good)\b.{0,80}$", re.I),
     re.compile(r", which (?:is|isn't|was|wasn't|has|hasn't|have|haven't) .{0,80}$", re.I),
     re.compile(
         r",? and (?:something|everything|everyone|nothing|the (?:view|views|weather|food|vibe"

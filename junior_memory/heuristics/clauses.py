@@ -130,6 +130,20 @@ _SUBORDINATORS = re.compile(
 _ELLIPTIC = (
     (
         re.compile(
+            r"^(?:just |still |super |really )?busy with (?!it\b|that\b|this\b|them\b)\w+", re.I
+        ),
+        "I'm ",
+    ),
+    (
+        re.compile(
+            r"^(?:definitely )?adding (?!it\b|that\b|this\b|them\b|one\b)"
+            r"[\w' -]{2,40} to my (?:\w+ )?list",
+            re.I,
+        ),
+        "I'm ",
+    ),
+    (
+        re.compile(
             r"^gonna (?!be\b)|^going to (?!be\b)(?!.* (?:is|was|are|has|have|helps|helped|made"
             r"|makes|gives|gave|can|sounds)\b)|^(?:planning (?:to|on)|hoping to|thinking (?:of"
             r"|about)|looking forward to|trying to|working on|learning (?!.*\b(?:is|was|are|has"

@@ -40,6 +40,7 @@ _THIRD = {
     "are": "is",
     "were": "was",
     "be": "is",
+    "workout": "works out",
 }
 _NOT_VERBS = frozenset("and or the a an to of in on at with for by from".split())
 

@@ -87,11 +87,19 @@ def fill_object(sentence: str, topic: str) -> str:
     return f"{match['head']} {topic}{match['rest']}"
 
 
+_I_FIND = re.compile(
+    r"^i (?:(?:really|also|always|just) )?(?:find|feel|think)(?: that)? "
+    r"(?=it (?:really |also |always )?"
+    r"(?:helps?|makes?|gives?|keeps?|lets?|brings?|relaxes|calms)\b)",
+    re.IGNORECASE,
+)
+
+
 def resolve(sentence: str, topic: str) -> Reading | None:
     """The fact of a sentence about "it" with `topic` in its place; None when it is of another
     form.
     """
-    text = canonical.trim_tail(sentence)
+    text = _I_FIND.sub("", canonical.trim_tail(sentence))
     if marks.LISTENER.search(text):
         return None
     effect = _EFFECT.match(text)

@@ -47,11 +47,11 @@ _DATED = re.compile(
 
 _WEIGHTS: Mapping[str, float] = {
     "base": -3.5,
-    "answers": 0.7,
+    "answers": 1.1,
     "asks": -0.2,
     "content": 0.4,
     "deictic": -0.2,
-    "events": 0.7,
+    "events": 0.5,
     "family aside": 0.1,
     "family attribute": -0.3,
     "family being": 0.1,
@@ -67,7 +67,7 @@ _WEIGHTS: Mapping[str, float] = {
     "family team": 0.1,
     "family told": -0.4,
     "first": 0.1,
-    "lasting": 0.6,
+    "lasting": 0.8,
     "length": 0.9,
     "opens": 1.1,
     "second": -0.2,

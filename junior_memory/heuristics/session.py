@@ -8,7 +8,8 @@ import re
 from collections.abc import Sequence
 
 from junior_memory.candidates import MAX_EVIDENCE, Authority, Candidate, Entry, EntryType, Role
-from junior_memory.heuristics import corrections, references, refusals
+from junior_memory.heuristics import corrections, references, refusals, support
+from junior_memory.heuristics.answers import read_answer
 from junior_memory.heuristics.asides import read_aside
 from junior_memory.heuristics.canonical import trim_tail
 from junior_memory.heuristics.clauses import REMEMBER, strip_leaders
@@ -30,6 +31,7 @@ MAX_STATEMENTS = 400
 """Statements of one session that are compared with each other for corrections, the best first."""
 
 _MESSAGE_SPAN = 10_000
+_ANSWERS_WITHIN = 1
 _MAX_TOOL_CHARACTERS = 20_000
 _SHARED = {Family.TEAM: "knowledge", Family.PROCEDURE: "procedure"}
 
@@ -40,6 +42,7 @@ def read_session(entries: Sequence[Entry], *, limit: int) -> tuple[Candidate, ..
     correcting: set[int] = set()
     budget = MAX_SESSION_SENTENCES
     among = any(one.role is Role.USER and not one.is_run_actor for one in entries)
+    subjects: dict[int, tuple[frozenset[str], ...]] = {}
     for place, entry in enumerate(entries):
         previous = entries[place - 1] if place else None
         if budget <= 0:
@@ -52,6 +55,8 @@ def read_session(entries: Sequence[Entry], *, limit: int) -> tuple[Candidate, ..
             continue
         sentences = split_sentences(entry.text)[:budget]
         budget -= len(sentences)
+        if entry.is_run_actor and entry.authority is Authority.INSTRUCTION:
+            subjects[entry.index] = support.subjects_of(sentences)
         statements = _from_message(
             entry,
             sentences,
@@ -70,9 +75,20 @@ def read_session(entries: Sequence[Entry], *, limit: int) -> tuple[Candidate, ..
         merged = sorted(best, key=lambda one: one.order)
     kept = corrections.let_later_win(merged, correcting=frozenset(correcting))
     return tuple(
-        Candidate(kind=one.kind, content=one.content, evidence=one.evidence)
+        Candidate(kind=one.kind, content=one.content, evidence=_evidence(one, subjects=subjects))
         for one in _best(kept, limit=limit)
     )
+
+
+def _evidence(
+    statement: Statement, *, subjects: dict[int, tuple[frozenset[str], ...]]
+) -> tuple[int, ...]:
+    """The messages a statement was read from and, for a personal one, another that bears it out."""
+    own = statement.evidence
+    if statement.kind != "preference" or len(own) >= MAX_EVIDENCE:
+        return own
+    other = support.supporting(statement.content, own, subjects=subjects)
+    return own if other is None else (*own, other)
 
 
 def _may_state_shared(entry: Entry) -> bool:
@@ -123,6 +139,9 @@ def _from_message(
             )
             if resolved is not None:
                 read, evidence = [(resolved[0], False)], resolved[1]
+            elif answers and previous is not None and number <= _ANSWERS_WITHIN:
+                answer = read_answer(previous.text, sentence.text)
+                read = [(answer, False)] if answer is not None else []
         for reading, explicit in read:
             score = score_reading(reading, features)
             found.append(
@@ -278,7 +297,7 @@ _TURN_IN_LIFE = re.compile(
     r"|writing a (?:book|novel)|working (?:as|at|for|part|full|remotely|in|from|towards?)"
     r"|living|moving to|getting (?:married|divorced)|planning to|thinking of \w+ing"
     r"|hoping to|vegan|vegetarian|sober"
-    r"|for (?:\w+ ){1,3}years|since (?:19|20)\d\d|has (?:always|never|been to|lived"
+    r"|for (?:\w+ ){1,3}years|since (?:(?:19|20)\d\d|they were)|has (?:always|never|been to|lived"
     r"|worked|played|owned)|switched to|changed their)\b",
     re.IGNORECASE,
 )

@@ -37,7 +37,7 @@ _WEAK_SUBJECT = re.compile(
 )
 _IS_MY = re.compile(
     r"^(?P<subject>[A-Z\"][\w\"' .-]{1,60}?)(?P<be>'s| is| are| was| were)"
-    r" (?P<only>(?:definitely |still |probably |by far |always )?(?:my|our)"
+    r" (?P<only>(?:definitely |still |probably |by far |always |mostly |really |also )?(?:my|our)"
     r" (?P<what>(?:all[- ]time )?(?:favou?rites?|fave|go-to|passion|hobby|dream|comfort|happy"
     r" place|escape|outlet|motto|rock|goal|first language|native language|mother tongue|home"
     r" town|hometown|birthday|editor of choice|thing|chance|outlet|way)(?: (?!when|for"
@@ -84,14 +84,19 @@ _MADE_ME = re.compile(
     r" (?P<what>(?!me\b|us\b|of (?:you|that|this|it)\b).{8,150})$",
     re.I,
 )
+_MOST_IMPORTANT = re.compile(
+    r"^(?P<subject>[A-Z][\w', -]{3,50}?)(?:'s| is| are) (?:always |definitely )?"
+    r"(?P<what>the most (?:important|precious|valuable) thing) (?:to|for|in) (?:me|us|my life)$",
+    re.I,
+)
 _ONE_OF_MY = re.compile(
     r"^(?P<subject>[A-Z][\w', -]{3,70}?) (?:is|are|was|were) (?:definitely |always )?(?:one"
     r"|some) of my (?P<kind>(?:all-time )?(?:favou?rites?|faves?)(?: \w+){0,3})$",
     re.I,
 )
 _ALL_THAT = re.compile(
-    r"^(?P<subject>[A-Z][\w', -]{3,90}?) (?:is|are) (?:all |the things? |things? |what"
-    r" )(?:that )?(?P<verb>brings?|makes?|helps?|keeps?|gives?) (?P<rest>(?:me|us) .{4,120})$",
+    r"^(?P<subject>[A-Z][\w', -]{3,90}?) (?:is|are) (?:all (?:the things )?|the things? |things? "
+    r"|what )(?:that )?(?P<verb>brings?|makes?|helps?|keeps?|gives?) (?P<rest>(?:me|us) .{4,120})$",
     re.I,
 )
 _DONE_TO_ME = re.compile(
@@ -126,6 +131,11 @@ _PART_OF_LIFE = re.compile(
 )
 
 
+def _lower(phrase: str) -> str:
+    """ "Cello" as the common noun it is here; a name of several words keeps its capitals."""
+    return phrase if " " in phrase or phrase[1:] != phrase[1:].lower() else phrase.lower()
+
+
 def read_influence(text: str, *, whole: str, said: str) -> Reading | None:
     """ "Painting helps me relax" → "Finds that painting helps them relax."; "Blue is my favourite
     colour" likewise.
@@ -134,11 +144,20 @@ def read_influence(text: str, *, whole: str, said: str) -> Reading | None:
     if own and not _WEAK_SUBJECT.match(own["subject"]):
         be = "is" if own["be"] == "'s" else own["be"].strip()
         named = inside(own["subject"])
+        if own["what"].lower() == "thing" and not own["rest"]:
+            return reading_of(
+                Family.PREFERENCE, f"is into {_lower(named)}", adverbial="", said=said
+            )
         return reading_of(
             Family.PREFERENCE, f"{own['what']} {be} {named}{own['rest']}", adverbial="", said=said
         )
     match = _INFLUENCE.match(_S_HAS.sub(" has ", text, count=1))
-    if not match or _WEAK_SUBJECT.match(match["subject"]) or marks.is_task(text):
+    if (
+        not match
+        or _WEAK_SUBJECT.match(match["subject"])
+        or marks.is_task(text)
+        or _ALL_THAT.match(text)
+    ):
         return _read_value(text, whole=whole, said=said)
     if re.search(
         r"\b(?:this|that|these|those|it|they)\b", match["subject"], re.I
@@ -175,7 +194,7 @@ _GERUND_FELT = re.compile(
     r" )*(?P<how>(?:amazing|awesome|great|cool|fun|nice|wonderful|incredible|inspiring"
     r"|rewarding|powerful|special|exciting|fulfilling|interesting|satisfying|empowering"
     r"|freeing|relaxing|heartwarming|hard|tough|comforting|fantastic|eye-opening"
-    r"|refreshing|challenging|liberating|magical|meaningful)(?: and \w+)?)$",
+    r"|refreshing|challenging|liberating|magical|meaningful)(?: and \w+| but (?:\w+|worth it))?)$",
     re.I,
 )
 
@@ -221,6 +240,14 @@ def _read_value(text: str, *, whole: str, said: str) -> Reading | None:
                 Family.INFLUENCE, f"finds {subject} {match['how']}", adverbial="", said=said
             )
         return reading_of(Family.INFLUENCE, f"values {subject}", adverbial="", said=said)
+    first = _MOST_IMPORTANT.match(text)
+    if first and not _WEAK_SUBJECT.match(first["subject"]) and not marks.is_task(text):
+        return reading_of(
+            Family.INFLUENCE,
+            f"sees {inside(first['subject'])} as {first['what']} in life",
+            adverbial="",
+            said=said,
+        )
     listed = _ONE_OF_MY.match(text)
     if listed and not _WEAK_SUBJECT.match(listed["subject"]):
         what = listed["subject"]
@@ -270,7 +297,12 @@ def _read_value(text: str, *, whole: str, said: str) -> Reading | None:
     ):
         verb = "finds" if felt["be"].lower() in {"is", "feels"} else "found"
         what = felt["what"][0].lower() + felt["what"][1:]
-        return reading_of(Family.FEELING, f"{verb} {what} {felt['how']}", adverbial="", said=said)
+        return reading_of(
+            Family.FEELING,
+            f"{verb} {what} {felt['how'].replace('worth it', 'worthwhile')}",
+            adverbial="",
+            said=said,
+        )
     reminder = re.search(
         r"\bit (?:was|is|'s)(?: such| really)? an? (?:\w+ )?reminder (?P<what>(?:that|of|to"
         r"|how) (?!(?:that|this|it)\b).{8,140})$",

@@ -66,7 +66,7 @@ GOAL_VERBS = _words(
     " train host develop design affect capture serve fight honor honour advocate change "
     "found organize organise stay reduce cut bring spend see meet do have put"
     " combine blend plant set graduate qualify compose tour stream collect renovate "
-    "restore experience"
+    "restore experience return"
 )
 """What a wish or a plan may aim at and still be about the person, not about the task at hand."""
 
