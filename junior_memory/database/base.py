@@ -78,6 +78,20 @@ class DatabaseWrapper(postgresql.DatabaseWrapper):
             embedded.use_server(directory, options=self.settings_dict.get("EMBEDDED_OPTIONS"))
         return super().get_new_connection(conn_params)
 
+    def set_autocommit(
+        self,
+        autocommit: bool,
+        force_begin_transaction_with_broken_autocommit: bool = False,
+    ) -> None:
+        """As Django's, without opening a connection only to say how it begins anyway.
+
+        Leaving a transaction whose connection was lost would otherwise wait for a new one, beyond
+        any deadline when the server does not answer.
+        """
+        if autocommit and self.connection is None:
+            return
+        super().set_autocommit(autocommit, force_begin_transaction_with_broken_autocommit)
+
     def address(self) -> dict[str, str]:
         """The database as the environment of PostgreSQL's programs (PGHOST, PGDATABASE …).
 

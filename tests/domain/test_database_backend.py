@@ -15,7 +15,15 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from django.db import DatabaseError, DataError, IntegrityError, OperationalError, ProgrammingError
+from django.db import (
+    DatabaseError,
+    DataError,
+    IntegrityError,
+    OperationalError,
+    ProgrammingError,
+    connection,
+    transaction,
+)
 from django.db.utils import ConnectionHandler
 from procrastinate.exceptions import UniqueViolation
 from procrastinate.sync_psycopg_connector import wrap_exceptions
@@ -279,3 +287,13 @@ def test_servers_log_holds_no_content_after_failures(
     log = (folder / "p" / "server.log").read_text()
     assert "ready to accept connections" in log
     assert SENTINEL not in log
+
+
+@pytest.mark.django_db(transaction=True)
+def test_leaving_a_lost_transaction_opens_no_other_connection() -> None:
+    with pytest.raises(OperationalError), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+    assert connection.connection is None, "a server that hangs would be waited for here"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        assert cursor.fetchone() == (1,)
