@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.utils import timezone
 
@@ -19,6 +19,15 @@ _injected: ContextVar[datetime | None] = ContextVar("injected_now", default=None
 def now() -> datetime:
     """Return the present moment, in UTC."""
     return _injected.get() or timezone.now()
+
+
+def representable(moment: datetime) -> bool:
+    """True when a moment has a date in UTC: what is stored and read back must."""
+    try:
+        moment.astimezone(UTC)
+    except (OverflowError, ValueError):
+        return False
+    return True
 
 
 @contextmanager

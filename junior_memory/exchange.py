@@ -236,7 +236,7 @@ def _check_closing(lines: list[str]) -> None:
         raise InvalidInput("The file is empty.")
     try:
         closing = json.loads(lines[-1])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput("The last line is not JSON; the file is damaged.") from error
     if not isinstance(closing, dict) or closing.get("type") != "end":
         raise InvalidInput("The closing line is missing; the file is cut off.")
@@ -251,7 +251,9 @@ def _import_line(user: User, number: int, line: str, result: Imported, now: date
     refused = result.refused if result.refused is not None else []
     try:
         record = json.loads(line)
-        if not isinstance(record, dict) or record.get("type") != "memory":
+        if not isinstance(record, dict):
+            raise TypeError
+        if record.get("type") != "memory":
             return
         if record.get("state") != "active":
             return
@@ -260,7 +262,7 @@ def _import_line(user: User, number: int, line: str, result: Imported, now: date
         if len(refused) < MAX_REFUSALS:
             refused.append(ImportRefusal(number, error.code))
         return
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         if len(refused) < MAX_REFUSALS:
             refused.append(ImportRefusal(number, "invalid"))
         return

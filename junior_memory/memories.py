@@ -164,6 +164,9 @@ def _checked_content(new: NewMemory, now: datetime) -> str:
     content = normalise_content(new.content, limit=MAX_CONTENT_LENGTH)
     if contains_secret(content):
         raise SecretRejected(fields={"content": "secret_or_credential"})
+    for field_name, moment in (("expiresAt", new.expires_at), ("observedAt", new.observed_at)):
+        if moment is not None and not clock.representable(moment):
+            raise InvalidInput("That date does not exist in UTC.", fields={field_name: "range"})
     if new.expires_at is not None and new.expires_at <= now:
         raise InvalidInput("The expiry must lie in the future.", fields={"expiresAt": "past"})
     return content
@@ -353,7 +356,7 @@ def _insert(new: NewMemory, content: str, fingerprint: str, now: datetime) -> Me
         language=lexical.language_of(content),
         session=new.session,
         learned_from=new.learned_from,
-        observed_at=new.observed_at or now,
+        observed_at=min(new.observed_at or now, now),
         created_at=now,
         expires_at=new.expires_at,
         held_at=now if new.held_reason else None,

@@ -21,7 +21,7 @@ from django.db import (
     IntegrityError,
     OperationalError,
     ProgrammingError,
-    connection,
+    connections,
     transaction,
 )
 from django.db.utils import ConnectionHandler
@@ -291,9 +291,10 @@ def test_servers_log_holds_no_content_after_failures(
 
 @pytest.mark.django_db(transaction=True)
 def test_leaving_a_lost_transaction_opens_no_other_connection() -> None:
-    with pytest.raises(OperationalError), transaction.atomic(), connection.cursor() as cursor:
+    default = connections["default"]
+    with pytest.raises(OperationalError), transaction.atomic(), default.cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
-    assert connection.connection is None, "a server that hangs would be waited for here"
-    with connection.cursor() as cursor:
+    assert default.connection is None, "a server that hangs would be waited for here"
+    with default.cursor() as cursor:
         cursor.execute("SELECT 1")
         assert cursor.fetchone() == (1,)

@@ -159,3 +159,37 @@ def test_personal_talk_in_passing_reads_well(said: str, fact: str) -> None:
     sentence = said.rstrip(".!")
     readings = [*read_first_person(sentence), read_aside(sentence), read_told(sentence)]
     assert fact in [one.content for one in readings if one is not None]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I believe in us.",
+        "I love making him happy.",
+        "I enjoy the taste of these.",
+        "I've never had a problem with it once.",
+        "I made a piece.",
+        "I love how they do it.",
+        "We freeze all partner files two days before that.",
+        "Our night shift has the whole week behind it.",
+    ],
+)
+def test_statement_that_points_at_something_said_elsewhere_is_left_out(said: str) -> None:
+    assert learned("I live in Utrecht.", ("Ah.", "assistant"), said) == [
+        ("preference", "Lives in Utrecht.", (0,))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        (
+            "We've all been learning sign language together",
+            "Has been learning sign language together.",
+        ),
+        ("I like my desk by the window, strange as that is", "Likes their desk by the window."),
+        ("I have all the maps of the old harbour", "Has all the maps of the old harbour."),
+    ],
+)
+def test_wording_keeps_who_said_it_and_drops_the_ornament(said: str, fact: str) -> None:
+    assert [one.content for one in read_first_person(said)] == [fact]

@@ -33,7 +33,9 @@ from procrastinate.contrib.django import app
 from junior_memory import clock, demo, people
 from junior_memory.audit import Doer
 from junior_memory.candidates import ActorRef
+from junior_memory.conf import conf
 from junior_memory.models import CompletedSession, Membership, Memory, User
+from junior_memory.providers import local
 from junior_memory.queue import QUEUE
 
 BY_DEMO = Doer(via="command")
@@ -85,6 +87,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Fill, serve until Ctrl-C, stop everything that was started."""
+        _embed_by_default()
         self._say("preparing the database")
         call_command("migrate", verbosity=0)
         state = self._people()
@@ -276,6 +279,15 @@ class Command(BaseCommand):
             self._say(f"    or once by {base}{reverse('sign_in_confirm', args=[uid, token])}")
         self._say(f"\nagent token ({demo.AGENT.name}): {state.agent_token}")
         self._say("\nCtrl-C stops everything.")
+
+
+def _embed_by_default() -> None:
+    """Use the local embedder, here and in what is started, unless the deployment chose one."""
+    if os.environ.get("MEMORY_EMBEDDER") or not local.is_installed():
+        return
+    os.environ["MEMORY_EMBEDDER"] = "local"
+    settings.JUNIOR_MEMORY = {**settings.JUNIOR_MEMORY, "embedder": "local"}
+    conf.cache_clear()
 
 
 def cursor_of(cursor: str) -> dict[str, str]:

@@ -13,6 +13,9 @@ from procrastinate.contrib.django import app
 from junior_memory.queue import QUEUE
 from junior_memory.tasks import STALLED_SECONDS, retry_stalled
 
+POLLING_SECONDS = 0.25
+"""A job that waited for another one's lock is announced to nobody: how soon it is seen."""
+
 
 class Command(BaseCommand):
     """Runs one worker until it is stopped; any number may run."""
@@ -56,7 +59,7 @@ class Command(BaseCommand):
                 # One at a time when the queue is to be emptied: a job behind a lock that another
                 # one holds looks like an empty queue.
                 concurrency=1 if once else concurrency,
-                fetch_job_polling_interval=2.0,
+                fetch_job_polling_interval=POLLING_SECONDS,
                 delete_jobs="successful",
                 install_signal_handlers=True,
             )
