@@ -8,8 +8,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from api.edge import guarded, not_allowed
 from api.failures import answer_failure
-from junior_memory import clock, reports
-from junior_memory.conf import conf
+from junior_memory import clock, embedder_health, reports
 
 WORKER_SEEN_SECONDS = 60
 """A worker writes its heartbeat every 10 s; after six missing ones it counts as gone."""
@@ -58,7 +57,11 @@ def _migrations() -> str:
 
 
 def _embedder() -> str:
-    return "ok" if conf().embedder == "none" else "not available"
+    try:
+        fault = embedder_health.fault()
+    except DatabaseError:
+        return "its tables are missing"
+    return fault.text if fault else "ok"
 
 
 def _worker(now: datetime) -> str:

@@ -5,6 +5,7 @@ used again: web processes share a pool instead.
 """
 
 import os
+import threading
 
 from django.conf import settings
 from django.core.asgi import get_asgi_application
@@ -19,3 +20,12 @@ _database |= {
 }
 
 application = get_asgi_application()
+
+
+def _warm_up() -> None:
+    from junior_memory import embeddings
+
+    embeddings.warm_up()
+
+
+threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()

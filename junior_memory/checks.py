@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
+from django.db import Error as DatabaseError
 from pydantic import ValidationError
 
+from junior_memory import embedder_health
 from junior_memory.conf import conf
+from junior_memory.providers import configured
 
 MIN_KEY_LENGTH = 32
 
@@ -62,3 +65,36 @@ def check_knobs(**_: Any) -> list[CheckMessage]:
             )
         ]
     return []
+
+
+@register()
+def check_embedder(**_: Any) -> list[CheckMessage]:
+    """The configured embedder can work here."""
+    try:
+        fault = embedder_health.settings_fault()
+    except ValidationError:
+        return []  # check_knobs says so.
+    return [Error(fault.text, hint=fault.hint, id=fault.id)] if fault else []
+
+
+@register(Tags.database)
+def check_vectors(databases: Any = None, **_: Any) -> list[CheckMessage]:
+    """The stored vectors are of the configured model, and the model has their dimensions."""
+    if not databases:
+        return []
+    try:
+        if embedder_health.settings_fault():
+            return []  # check_embedder says so.
+        fault = embedder_health.fault()
+        name = configured()
+        if fault is None and name and embedder_health.is_left_on_purpose(name):
+            return [
+                Warning(
+                    f"Search was switched to another model; the settings still name {name}.",
+                    hint="Set MEMORY_EMBEDDER and MEMORY_EMBEDDING_MODEL to the one in use.",
+                    id="junior_memory.W023",
+                )
+            ]
+    except (DatabaseError, ValidationError):
+        return []  # No tables yet, or no database: others say so.
+    return [Error(fault.text, hint=fault.hint, id=fault.id)] if fault else []

@@ -12,7 +12,13 @@ from django.db import IntegrityError, transaction
 
 from junior_memory import clock
 from junior_memory.models import EmbeddingModel
-from junior_memory.providers import Embedder, ModelName, configured, embedder_for
+from junior_memory.providers import (
+    Embedder,
+    ModelName,
+    UnusableEmbedder,
+    configured,
+    embedder_for,
+)
 
 State = EmbeddingModel.State
 
@@ -45,6 +51,14 @@ def name_of(model: EmbeddingModel) -> ModelName:
 def embedder_of(model: EmbeddingModel) -> Embedder:
     """Return what makes a model's vectors; raises UnusableEmbedder."""
     return embedder_for(name_of(model), dimensions=model.dimensions)
+
+
+def cutoff_of(model: EmbeddingModel) -> float | None:
+    """Return the distance up to which a memory is close; None when the embedder cannot work."""
+    try:
+        return embedder_of(model).cutoff
+    except UnusableEmbedder:
+        return None
 
 
 def adopt(*, now: datetime | None = None) -> EmbeddingModel | None:
@@ -85,12 +99,35 @@ def dimensions_of(embedder: Embedder) -> int:
     return len(embedder.embed([PROBE], timeout_seconds=PROBE_SECONDS).vectors[0])
 
 
-def switch(model: EmbeddingModel, *, now: datetime) -> None:
-    """Put a model in use; the one before is kept to go back to, any older one is not."""
+def prepare(name: ModelName, *, now: datetime, dimensions: int | None = None) -> EmbeddingModel:
+    """Return a model whose vectors follow every write from now on, beside those in use.
+
+    Raises UnusableEmbedder, EmbeddingFailed.
+    """
+    model = register(name, state=State.PREPARING, now=now, dimensions=dimensions)
+    if model.state == State.PREVIOUS:
+        model.state = State.PREPARING
+        model.save(update_fields=["state"])
+    return model
+
+
+def previous() -> EmbeddingModel | None:
+    """Return the model to go back to."""
+    rows = EmbeddingModel.objects.filter(state=State.PREVIOUS)
+    return rows.order_by("-switched_at").first()
+
+
+def switch(model: EmbeddingModel, *, now: datetime) -> list[EmbeddingModel]:
+    """Put a model in use; the one before is kept to go back to.
+
+    Searches under way finish with the vectors that they began with. Returns the older models that
+    nobody goes back to any more, for `vector_index.discard`.
+    """
     with transaction.atomic():
-        rows = EmbeddingModel.objects.select_for_update()
-        before = rows.filter(state=State.IN_USE).exclude(pk=model.pk).first()
-        if before is not None:
-            rows.filter(state=State.PREVIOUS).exclude(pk=model.pk).delete()
-            rows.filter(pk=before.pk).update(state=State.PREVIOUS, switched_at=now)
-        rows.filter(pk=model.pk).update(state=State.IN_USE, switched_at=now)
+        rows = EmbeddingModel.objects.select_for_update().order_by("pk")
+        before = [one for one in rows if one.state == State.IN_USE and one.pk != model.pk]
+        outdated = [one for one in rows if one.state == State.PREVIOUS and one.pk != model.pk]
+        for one in before:
+            EmbeddingModel.objects.filter(pk=one.pk).update(state=State.PREVIOUS, switched_at=now)
+        EmbeddingModel.objects.filter(pk=model.pk).update(state=State.IN_USE, switched_at=now)
+    return outdated if before else []

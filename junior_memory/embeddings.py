@@ -7,8 +7,9 @@ embedded is stored all the same, found by words, and embedded later.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
@@ -20,6 +21,7 @@ from junior_memory.pricing import price_of
 from junior_memory.providers import (
     Attempt,
     EmbeddingFailed,
+    ModelName,
     UnusableEmbedder,
     Vector,
     configured,
@@ -35,6 +37,12 @@ WRITE_SECONDS = 60.0
 """What one batch of the worker may take, with its attempts."""
 
 WRITE_ATTEMPTS = 4
+REPAIR_WINDOW = 5_000
+"""Memories that one look of the repair goes through."""
+
+REPAIR_SECONDS = 20.0
+"""After which a repair that keeps finding work leaves the rest to the next minute."""
+
 BATCH = 128
 """Memories that are embedded and stored together."""
 
@@ -44,13 +52,11 @@ FREE_OUTCOMES = ("http_", "rate_limited")
 
 @dataclass(frozen=True, slots=True)
 class OnBehalf:
-    """For whom a model is called, for the record."""
+    """For whom a model is called, for the record; `calls` collects what that cost."""
 
     agent: Agent | None = None
     recall_id: UUID | None = None
-
-
-NOBODY = OnBehalf()
+    calls: list[ModelCall] = field(default_factory=list)
 
 
 def content_hash(content: str) -> str:
@@ -64,13 +70,13 @@ def embed_texts(
     *,
     timeout_seconds: float,
     attempts: int = 1,
-    on_behalf: OnBehalf = NOBODY,
-) -> tuple[tuple[Vector, ...], list[ModelCall]]:
-    """Return a vector for each text, secrets masked, and the calls that were paid for.
+    on_behalf: OnBehalf | None = None,
+) -> tuple[Vector, ...]:
+    """Return a vector for each text, secrets masked; what was paid is on the record by then.
 
-    Not inside a transaction unless the embedder is local. Raises EmbeddingFailed, UnusableEmbedder;
-    the calls are on the record by then.
+    Not inside a transaction unless the embedder is local. Raises EmbeddingFailed, UnusableEmbedder.
     """
+    payer = on_behalf or OnBehalf()
     embedder = embedding_models.embedder_of(model)
     try:
         found = embedder.embed(
@@ -79,30 +85,28 @@ def embed_texts(
             attempts=attempts,
         )
     except EmbeddingFailed as failure:
-        record_attempts(model, failure.attempts, on_behalf)
+        record_attempts(embedding_models.name_of(model), failure.attempts, payer)
         raise
-    calls = record_attempts(model, found.attempts, on_behalf)
+    record_attempts(embedding_models.name_of(model), found.attempts, payer)
     if any(len(vector) != model.dimensions for vector in found.vectors):
         raise EmbeddingFailed("wrong_dimensions", is_permanent=True)
-    return found.vectors, calls
+    return found.vectors
 
 
-def record_attempts(
-    model: EmbeddingModel, attempts: Sequence[Attempt], on_behalf: OnBehalf
-) -> list[ModelCall]:
+def record_attempts(name: ModelName, attempts: Sequence[Attempt], on_behalf: OnBehalf) -> None:
     """Write what was paid for; a record that cannot be written fails nobody."""
     if not attempts:
-        return []
+        return
     now = clock.now()
     calls = [
         ModelCall(
             operation=OPERATION,
-            provider=model.provider,
-            model=model.model,
+            provider=name.provider,
+            model=name.model,
             input_tokens=attempt.input_tokens or 0,
             cost_usd=0
             if attempt.outcome.startswith(FREE_OUTCOMES)
-            else price_of(model.provider, model.model, input_tokens=attempt.input_tokens),
+            else price_of(name.provider, name.model, input_tokens=attempt.input_tokens),
             outcome=attempt.outcome,
             duration_ms=attempt.duration_ms,
             agent=on_behalf.agent,
@@ -112,10 +116,9 @@ def record_attempts(
         for attempt in attempts
     ]
     try:
-        return ModelCall.objects.bulk_create(calls)
+        on_behalf.calls.extend(ModelCall.objects.bulk_create(calls))
     except Error as error:
         logger.warning("a model call was not recorded (%s)", type(error).__name__)
-        return []
 
 
 def cover(memories: Sequence[Memory], *, now: datetime) -> None:
@@ -146,7 +149,7 @@ def cover(memories: Sequence[Memory], *, now: datetime) -> None:
 
 
 def _cover_at_once(model: EmbeddingModel, memories: Sequence[Memory], now: datetime) -> None:
-    vectors, _ = embed_texts(model, [m.content for m in memories], timeout_seconds=1)
+    vectors = embed_texts(model, [m.content for m in memories], timeout_seconds=1)
     _insert(model, memories, vectors, now)
 
 
@@ -205,7 +208,7 @@ def embed_with(model: EmbeddingModel, ids: Sequence[UUID], *, now: datetime) -> 
         texts = dict(rows.values_list("pk", "content"))
         if not texts:
             continue
-        vectors, _ = embed_texts(
+        vectors = embed_texts(
             model,
             list(texts.values()),
             timeout_seconds=WRITE_SECONDS,
@@ -226,3 +229,57 @@ def _store(model: EmbeddingModel, vectors: dict[UUID, Vector], now: datetime) ->
         )
         _insert(model, memories, [vectors[memory.pk] for memory in memories], now)
     return len(memories)
+
+
+def repair(*, now: datetime | None = None, seconds: float = REPAIR_SECONDS) -> int:
+    """Write vectors that are missing or of another text; returns how many.
+
+    Goes round all memories in windows, one window a call when it finds nothing, on until `seconds`
+    are over while it does. Raises EmbeddingFailed, UnusableEmbedder.
+    """
+    moment = now or clock.now()
+    ends_at = time.monotonic() + seconds
+    embedding_models.adopt(now=moment)
+    written = 0
+    for model in embedding_models.kept_up():
+        while True:
+            found, is_round_over = _repair_window(model, moment)
+            written += found
+            if is_round_over or not found or time.monotonic() > ends_at:
+                break
+    return written
+
+
+def _repair_window(model: EmbeddingModel, now: datetime) -> tuple[int, bool]:
+    rows = Memory.objects.active(now).order_by("pk")
+    if model.checked_to is not None:
+        rows = rows.filter(pk__gt=model.checked_to)
+    texts = dict(rows.values_list("pk", "content")[:REPAIR_WINDOW])
+    written = embed_with(model, wanting(model, texts), now=now)
+    model.checked_to = max(texts) if len(texts) == REPAIR_WINDOW else None
+    EmbeddingModel.objects.filter(pk=model.pk).update(checked_to=model.checked_to)
+    return written, model.checked_to is None
+
+
+def wanting(model: EmbeddingModel, texts: Mapping[UUID, str]) -> list[UUID]:
+    """Return which of these memories have no vector of their text by this model."""
+    held = MemoryEmbedding.objects.filter(embedding_model=model, memory_id__in=list(texts))
+    hashes = dict(held.values_list("memory_id", "content_hash"))
+    return [
+        memory_id
+        for memory_id, text in texts.items()
+        if hashes.get(memory_id) not in fingerprints.keyed_all("embedding", RULES_VERSION, text)
+    ]
+
+
+def warm_up() -> None:
+    """Load a local model now, so that the first search does not wait for it."""
+    name = configured()
+    if name is None:
+        return
+    try:
+        embedder = embedder_for(name)
+        if embedder.is_local:
+            embedder.embed(["warm"], timeout_seconds=1)
+    except (EmbeddingFailed, UnusableEmbedder) as error:
+        logger.warning("the embedder cannot work (%s)", type(error).__name__)

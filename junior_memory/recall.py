@@ -1,8 +1,8 @@
 """Automatic recall for a prompt: bounded, inside its deadline, and silent when nothing fits.
 
-Words find candidates, an absolute gate keeps what fits, the block is packed into its budget, the
-ids are read once more through `visible_to`, and an event says what was used. Nothing here raises
-for a failing search; only a database that is gone is Unavailable.
+Words and meaning find candidates, an absolute gate keeps what fits, the block is packed into its
+budget, the ids are read once more through `visible_to`, and an event says what was used. Nothing
+here raises for a failing search; only a database that is gone is Unavailable.
 """
 
 from __future__ import annotations
@@ -10,25 +10,35 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
 from django.db import Error
 
-from junior_memory import clock, events
+from junior_memory import clock, embedding_models, events
 from junior_memory.access import Source, Viewer
 from junior_memory.conf import conf
 from junior_memory.deadlines import Deadline, DeadlinePassed, held_to, statement_limit
-from junior_memory.legs import Leg
+from junior_memory.embeddings import OnBehalf
+from junior_memory.legs import Leg, may_part
 from junior_memory.models import Agent, Memory, MemoryUse, PublicUse
 from junior_memory.prompt_block import Note, pack
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.ranking import preset
-from junior_memory.search import LEXICAL, Gathered, Hit, find_by_words, gather, read_hits
+from junior_memory.search import (
+    LEXICAL,
+    PRIVATE_PROBE,
+    Gathered,
+    Hit,
+    find_by_words,
+    gather,
+    read_hits,
+)
 from junior_memory.secrets import contains_secret
 from junior_memory.text import collapse
+from junior_memory.vector import Query, vector_leg
 
 logger = logging.getLogger(__name__)
 
@@ -159,7 +169,24 @@ class _Decided:
     prompt: str | None = None
     degraded: tuple[str, ...] = ()
     late: bool = False
-    reads: frozenset[uuid.UUID] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, slots=True)
+class _Looking:
+    """How one recall looks: inside what time, on whose connections, and what it pays for."""
+
+    deadline: Deadline
+    now: datetime
+    apart: bool
+    payer: OnBehalf
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the legs found, and the distance up to which meaning counts."""
+
+    gathered: Gathered
+    cutoff: float | None
 
 
 def recall(request: RecallRequest, *, now: datetime | None = None) -> Recall:
@@ -175,12 +202,13 @@ def recall(request: RecallRequest, *, now: datetime | None = None) -> Recall:
     if silence:
         return Recall(None, (), recall_id, honoured, cost_usd=Decimal(0))
     decided = _Decided(late=True)
+    looking = _Looking(deadline, moment, may_part(), OnBehalf(request.agent, recall_id))
     try:
         with held_to(deadline):
-            decided = _decide(request, deadline, moment)
+            decided = _decide(request, looking)
             deadline.check()
             if not decided.late:
-                _record(request, decided, recall_id, deadline, moment)
+                _record(request, decided, recall_id, looking)
     except DeadlinePassed:
         decided = decided if not decided.late and deadline.remaining_ms > 0 else _Decided(late=True)
     except Error as error:
@@ -193,7 +221,7 @@ def recall(request: RecallRequest, *, now: datetime | None = None) -> Recall:
         memory_mode=honoured,
         degraded=decided.degraded,
         timed_out=decided.late,
-        cost_usd=Decimal(0),
+        cost_usd=events.sum_costs([call.cost_usd for call in looking.payer.calls]),
     )
 
 
@@ -210,10 +238,11 @@ def explain_recall(request: RecallRequest, *, now: datetime | None = None) -> Re
         return RecallExplanation(None, (), silence, honoured)
     decided = _Decided(late=True)
     ruled_out: tuple[Candidate, ...] = ()
+    looking = _Looking(deadline, moment, may_part(), OnBehalf(request.agent))
     try:
         with held_to(deadline):
-            decided = _decide(request, deadline, moment)
-            ruled_out = tuple(_ruled_out(request, decided, deadline, moment))
+            decided = _decide(request, looking)
+            ruled_out = tuple(_ruled_out(request, decided, looking))
     except DeadlinePassed:
         pass
     except Error as error:
@@ -251,14 +280,18 @@ def _rows(viewer: Viewer, now: datetime) -> MemoryQuerySet:
     return Memory.objects.visible_to(viewer).about_viewer_or_nobody(viewer).active(now)
 
 
-def _decide(request: RecallRequest, deadline: Deadline, now: datetime) -> _Decided:
-    """Find candidates, pass them through the gates, pack what is left."""
-    rows = _rows(request.viewer, now)
-    gathered = _gather(request, request.viewer, rows, deadline, now)
-    if gathered.answer.degraded:
-        return _Decided(degraded=gathered.answer.degraded, late=bool(gathered.answer.late))
-    hits = read_hits(rows, gathered.fused[:CANDIDATES], gathered)
-    candidates = _gated(hits, gathered, request)
+def _decide(request: RecallRequest, looking: _Looking) -> _Decided:
+    """Find candidates, pass them through the gates, pack what is left.
+
+    One leg that fails is named and the other one's candidates count; with none there is nothing.
+    """
+    rows = _rows(request.viewer, looking.now)
+    found = _find(request, request.viewer, rows, looking)
+    answer = found.gathered.answer
+    if answer.is_empty_handed:
+        return _Decided(degraded=answer.degraded, late=bool(answer.late))
+    hits = read_hits(rows, found.gathered.fused[:CANDIDATES], found.gathered)
+    candidates = _gated(hits, found, request)
     block = pack(
         (
             Note(
@@ -283,44 +316,60 @@ def _decide(request: RecallRequest, deadline: Deadline, now: datetime) -> _Decid
         )
         for candidate in candidates
     ]
-    return _Decided(tuple(candidates), block.text)
+    return _Decided(tuple(candidates), block.text, answer.degraded)
 
 
-def _gather(
-    request: RecallRequest,
-    viewer: Viewer,
-    rows: MemoryQuerySet,
-    deadline: Deadline,
-    now: datetime,
-) -> Gathered:
+def _find(
+    request: RecallRequest, viewer: Viewer, rows: MemoryQuerySet, looking: _Looking
+) -> _Found:
     text = collapse(request.text[-SEARCHED_CHARACTERS:])
-    leg = Leg(
-        LEXICAL,
-        lambda: find_by_words(
-            viewer, rows, text, size=LEG_SIZE, by_characters=False, probe_private=True
-        ),
-    )
-    return gather(
-        [leg],
-        fusion=preset("measured", "recall"),
-        limit_ms=max(1, int(deadline.statement_ms() * LEG_SHARE)),
-        now=now,
-    )
-
-
-def _strength(hit: Hit, gathered: Gathered) -> float:
-    """Return how well a hit fits: the best single list's normalised score, 0-1."""
-    if gathered.plan is None:
-        return 0.0
-    scores = [
-        rows[hit.memory.pk].score for rows in gathered.scored.values() if hit.memory.pk in rows
+    limit_ms = max(1, int(looking.deadline.statement_ms() * LEG_SHARE))
+    legs = [
+        Leg(
+            LEXICAL,
+            lambda: find_by_words(
+                viewer, rows, text, size=LEG_SIZE, by_characters=False, probe_private=True
+            ),
+        )
     ]
-    return gathered.plan.strength(max(scores, default=0.0))
+    model = embedding_models.in_use()
+    cutoff = embedding_models.cutoff_of(model) if model else None
+    if model is not None:
+        query = Query(model, text, timeout_seconds=limit_ms / 1000, on_behalf=looking.payer)
+        legs.append(
+            vector_leg(query, viewer, rows, size=LEG_SIZE, cutoff=cutoff, probe_private=True)
+        )
+    gathered = gather(
+        legs,
+        fusion=preset(conf().fusion, "recall"),
+        limit_ms=limit_ms,
+        now=looking.now,
+        apart=looking.apart,
+    )
+    return _Found(gathered, cutoff)
 
 
-def _gated(hits: Sequence[Hit], gathered: Gathered, request: RecallRequest) -> list[Candidate]:
+def _strength(hit: Hit, found: _Found) -> float:
+    """Return how well a hit fits: the best single list's normalised score, 0-1.
+
+    A memory at the model's own cutoff just fits; one that says the same has strength 1.
+    """
+    plan = found.gathered.plan
+    scores = [
+        rows[hit.memory.pk].score
+        for name, rows in found.gathered.scored.items()
+        if name in {LEXICAL, PRIVATE_PROBE} and hit.memory.pk in rows
+    ]
+    by_words = plan.strength(max(scores, default=0.0)) if plan else 0.0
+    if hit.match.meaning is None or not found.cutoff:
+        return by_words
+    closeness = max(0.0, 1 - hit.match.meaning / found.cutoff)
+    return max(by_words, FITS_AT + (1 - FITS_AT) * closeness)
+
+
+def _gated(hits: Sequence[Hit], found: _Found, request: RecallRequest) -> list[Candidate]:
     """Put every hit through the gates that need no packing, in the order they act."""
-    strengths = [_strength(hit, gathered) for hit in hits]
+    strengths = [_strength(hit, found) for hit in hits]
     best = max(strengths, default=0.0)
     candidates: list[Candidate] = []
     for hit, strength in zip(hits, strengths, strict=True):
@@ -337,23 +386,21 @@ def _gated(hits: Sequence[Hit], gathered: Gathered, request: RecallRequest) -> l
     return candidates
 
 
-def _ruled_out(
-    request: RecallRequest, decided: _Decided, deadline: Deadline, now: datetime
-) -> Iterable[Candidate]:
+def _ruled_out(request: RecallRequest, decided: _Decided, looking: _Looking) -> Iterable[Candidate]:
     """Find what the rules of sight kept from being candidates, as far as the viewer may see it."""
     known = {candidate.hit.memory.pk for candidate in decided.candidates}
     viewer = request.viewer
     wider = replace(viewer, private_use=PublicUse.ALL)
-    seen = Memory.objects.visible_to(wider).active(now)
+    seen = Memory.objects.visible_to(wider).active(looking.now)
     allowed = Memory.objects.visible_to(viewer).values("pk")
     about_others = Memory.objects.about_viewer_or_nobody(viewer).values("pk")
     for gate, rows in (
         (Gate.PRIVATE_HERE, seen.exclude(pk__in=allowed)),
         (Gate.ABOUT_SOMEBODY_ELSE, seen.filter(pk__in=allowed).exclude(pk__in=about_others)),
     ):
-        gathered = _gather(request, wider, rows, deadline, now)
-        for hit in read_hits(rows, gathered.fused[:CANDIDATES], gathered):
-            strength = _strength(hit, gathered)
+        found = _find(request, wider, rows, looking)
+        for hit in read_hits(rows, found.gathered.fused[:CANDIDATES], found.gathered):
+            strength = _strength(hit, found)
             if strength >= FITS_AT and hit.memory.pk not in known:
                 yield Candidate(hit, strength, gate)
 
@@ -366,8 +413,7 @@ def _record(
     request: RecallRequest,
     decided: _Decided,
     recall_id: uuid.UUID,
-    deadline: Deadline,
-    now: datetime,
+    looking: _Looking,
 ) -> None:
     """Write the event and the uses in what is left of the time; never fail the answer."""
     used = [candidate for candidate in decided.candidates if not candidate.gate]
@@ -382,14 +428,15 @@ def _record(
         degraded=list(decided.degraded),
     )
     try:
-        with statement_limit(deadline.statement_ms()):
+        with statement_limit(looking.deadline.statement_ms()):
             event = events.record_event(
                 events.MEMORIES_RECALLED,
                 payload,
                 conversation_id=request.conversation_id,
                 agent=request.agent,
                 owner=request.viewer.user,
-                now=now,
+                now=looking.now,
+                calls=list(looking.payer.calls),
             )
             MemoryUse.objects.bulk_create(
                 MemoryUse(
@@ -399,7 +446,7 @@ def _record(
                     conversation_id=request.conversation_id,
                     rank=rank,
                     leg=c.hit.legs[0] if c.hit.legs else LEXICAL,
-                    used_at=now,
+                    used_at=looking.now,
                 )
                 for rank, c in enumerate(used, start=1)
             )

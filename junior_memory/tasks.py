@@ -10,7 +10,16 @@ from django.db import close_old_connections
 from procrastinate import App, JobContext
 from procrastinate.contrib.django import app
 
-from junior_memory import clock, embeddings, forgetting, people, queue, sessions
+from junior_memory import (
+    clock,
+    embedding_models,
+    embeddings,
+    forgetting,
+    people,
+    queue,
+    sessions,
+    vector_index,
+)
 from junior_memory.errors import NotFound
 from junior_memory.providers import EmbeddingFailed, UnusableEmbedder
 
@@ -44,6 +53,23 @@ def embed_memories(memory_ids: list[str]) -> None:
         if not error.is_permanent:
             raise
         logger.warning("vectors are left to the repair (%s)", error.reason)
+    finally:
+        close_old_connections()
+
+
+@app.periodic(cron="* * * * *")
+@app.task(name="keep_vectors", queue=queue.QUEUE, queueing_lock="keep_vectors", pass_context=False)
+def keep_vectors(timestamp: int) -> None:  # noqa: ARG001
+    """Every minute: write missing and stale vectors, build an index that became worth it."""
+    close_old_connections()
+    try:
+        written = embeddings.repair()
+        if written:
+            logger.info("vectors repaired: count=%d", written)
+        for model in embedding_models.kept_up():
+            vector_index.ensure_index(model)
+    except (EmbeddingFailed, UnusableEmbedder) as error:
+        logger.warning("vectors wait for their embedder (%s)", type(error).__name__)
     finally:
         close_old_connections()
 

@@ -24,7 +24,7 @@ from junior_memory.access import Viewer
 from junior_memory.filters import NO_FILTERS, Filters
 from junior_memory.legs import Leg, LegAnswer, LegFailed
 from junior_memory.lexical.leg import Scored
-from junior_memory.models import EmbeddingModel, ModelCall
+from junior_memory.models import EmbeddingModel
 from junior_memory.parts import TRUE, Fragment, Part, fetch, parts_of
 from junior_memory.providers import EmbeddingFailed, UnusableEmbedder, Vector
 from junior_memory.querysets import MemoryQuerySet
@@ -78,14 +78,13 @@ query_vectors = _QueryVectors()
 
 @dataclass(slots=True)
 class Query:
-    """A text on its way to a vector; `calls` are what that cost."""
+    """A text on its way to a vector."""
 
     model: EmbeddingModel
     text: str
     timeout_seconds: float
-    on_behalf: embeddings.OnBehalf = embeddings.NOBODY
+    on_behalf: embeddings.OnBehalf = field(default_factory=embeddings.OnBehalf)
     vector: Vector = ()
-    calls: list[ModelCall] = field(default_factory=list)
 
     def embed(self) -> None:
         """Find the vector, in the cache or by the model; raises LegFailed."""
@@ -94,7 +93,7 @@ class Query:
             self.vector = known
             return
         try:
-            vectors, self.calls = embeddings.embed_texts(
+            vectors = embeddings.embed_texts(
                 self.model,
                 [self.text],
                 timeout_seconds=self.timeout_seconds,
