@@ -111,7 +111,8 @@ _TAILS = (
         r"actually|anyway|though|in fact|hands down|I must say|I have to say|(?:so"
         r" )?check (?:it|them|this|that) out|take a look|have a look|look at"
         r" (?:this|that|it)|see|as usual|from now on|now|any ?more|nowadays|these days|like (?:that"
-        r"|this)|for (?:example"
+        r"|this)|then|strange as (?:that|it) is|(?:funny|weird|silly) as (?:that|it) (?:is"
+        r"|sounds)|strange as (?:that|it) sounds|for (?:example"
         r"|instance)|at all times please|please|thanks|thank you)$",
         re.I,
     ),
@@ -177,6 +178,14 @@ def expand_subject(clause: str) -> str:
     return _WOULD.sub(r"\1 would ", clause)
 
 
+_ALL_OF_US = re.compile(
+    r"(?:been|still|just|always|really|had|got|went|came|took|made|met|\w{2,}ed|\w{2,}ing|love|like"
+    r"|enjoy|live|work|play|use|agree|feel)\b",
+    re.IGNORECASE,
+)
+"""What follows "all" in "we all …": "all" says who, and goes; in "have all the keys" it stays."""
+
+
 def split_adverbs(words: list[str]) -> tuple[list[str], list[str]]:
     """Leading adverbs of a predicate and the rest: fillers are dropped, those that belong to the
     fact are kept.
@@ -189,7 +198,7 @@ def split_adverbs(words: list[str]) -> tuple[list[str], list[str]]:
             kept.append("no longer")
             position += 2
             continue
-        if word in FILLERS:
+        if word in FILLERS or (word == "all" and _ALL_OF_US.match(" ".join(words[position + 1 :]))):
             position += 1
         elif word in KEPT_ADVERBS:
             kept.append(word)

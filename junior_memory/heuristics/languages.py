@@ -252,10 +252,13 @@ _UNSURE = re.compile(
 )
 
 
+_POLITE_END = re.compile(r",? (?:por favor|bitte|s'il (?:te|vous) pla\u00eet)[.!]?$", re.IGNORECASE)
+
+
 def read_other_language(text: str) -> Reading | None:
     """The fact of a German, French, Spanish, Japanese or Chinese sentence; None for every other."""
     said = text
-    text = _LEADERS.sub("", text.strip(), count=1)
+    text = _POLITE_END.sub("", _LEADERS.sub("", text.strip(), count=1))
     if len(text) > 200 or _UNSURE.search(text) or _ASKS_CJK.search(text):
         return None
     home = _CHINESE_HOME.match(text)

@@ -130,6 +130,12 @@ _NAME_OF_THING = re.compile(
 )
 
 
+_ENDS_ELSEWHERE = re.compile(
+    r"\b(?:before|after|behind|since|until|about|like|for|with) (?:it|that|this|those|then)$",
+    re.IGNORECASE,
+)
+
+
 def read_team_fact(text: str, *, among: bool = False) -> Reading | None:
     """ "We deploy from main", "Our staging db is pg-3", "Releases go out on Thursdays": how things
     are, not how they stand.
@@ -142,6 +148,7 @@ def read_team_fact(text: str, *, among: bool = False) -> Reading | None:
         or refusals.speaks_of_now(text)
         or refusals.speaks_of_thread(text)
         or refusals.is_hypothetical(text)
+        or _ENDS_ELSEWHERE.search(text)
         or re.search(r"\byou(?:r|'re)?\b", text, re.I)
     ):
         return None

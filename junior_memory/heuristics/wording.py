@@ -15,6 +15,20 @@ _OPEN = re.compile(
     r" a\b",
     re.IGNORECASE,
 )
+_DANGLES = re.compile(
+    r"\b(?:of|with|about|for|at) (?:it|these|those)\b(?! \w+ing\b)"
+    r"|^(?:is|was) (?:always )?(?:excited|happy|glad|grateful|thankful|willing|ready|eager) "
+    r"(?:to|they get to|they got to) \w+ it\b"
+    r"|^believes in (?:them|it)\.$|^(?:plans|wants|hopes) to keep \w+ing for them\.$"
+    r"|^(?:made|did|took|got|had|saw|found|has) (?:a|an|the|some) (?:piece|thing|bit of work|bit"
+    r"|lot|look|point)\.$"
+    r"|^(?:loves|likes|enjoys|hates|prefers) (?:\w+ing )?(?:how )?(?:him|her|these|those|they|he"
+    r"|she|it)\b"
+    r"|, but(?:, of course)?\.$|\bso excited to\.$|\bpart of something bigger\.$",
+    re.IGNORECASE,
+)
+"""What points at something said elsewhere: no reader of the memory alone could tell what."""
+
 _THIRD_PARTY = re.compile(r"\b(?:he|she|him|his|her|hers|he's|she's)\b", re.IGNORECASE)
 _VERY = re.compile(r"\b(is|are|was|were) (?:so|super|really|very|such) (?=\w+\.$)")
 _WEIGHED = frozenset(
@@ -52,6 +66,8 @@ def reading_of(family: Family, predicate: str, *, adverbial: str, said: str) -> 
     if not content or len(content) > canonical.MAX_CONTENT or canonical.has_person(content):
         return None
     if _OPEN.search(content) and len(content.split()) <= _OPEN_WORDS:
+        return None
+    if _DANGLES.search(content):
         return None
     if family in _WEIGHED:
         if content_words(content) < _MIN_CONTENT_WORDS and family is not Family.ASIDE:
