@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db.models import Count
 from ninja import Router, Status
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from api.auth import ApiRequest, cookie_only, may_read, may_write
 from api.bodies import JSON_BODY, NO_BODY
@@ -28,6 +28,14 @@ class PreferencesIn(In):
     public_use: Literal["preferences", "all", "none"] | None = None
     never_learn_topics: Annotated[list[Text], Field(max_length=MAX_TOPICS)] | None = None
     display_name: Annotated[Text, Field(max_length=120)] | None = None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _named_means_chosen(cls, value: object) -> object:
+        """Refuse null: a choice is left as it is by leaving its key out."""
+        if value is None:
+            raise ValueError("leave the key out to leave the choice as it is")
+        return value
 
 
 class IdentityOut(Out):

@@ -139,3 +139,10 @@ def test_a_token_that_expires_stops(browser: Browser) -> None:
     json_of(caller.get("me"))
     ApiToken.objects.update(expires_at=datetime.now(UTC) - timedelta(seconds=1))
     assert_fails(caller.get("me"), 401)
+
+
+@pytest.mark.parametrize(
+    "key", ["learning", "recall", "publicUse", "neverLearnTopics", "displayName"]
+)
+def test_null_is_no_choice(alice: Caller, key: str) -> None:
+    assert_fails(alice.patch("me", {key: None}), 422)
