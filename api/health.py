@@ -30,7 +30,10 @@ def readyz(request: HttpRequest) -> HttpResponse:
     checks = check_readiness(now=clock.now())
     missing = {name: state for name, state in checks.items() if state != "ok"}
     if missing:
-        return answer_failure(503, "not_ready", "Not ready to serve.", fields=missing)
+        answer = answer_failure(503, "not_ready", "Not ready to serve.", fields=missing)
+        # Whoever starts a deployment asks every moment; that it is not ready yet is no error.
+        vars(answer)["_has_been_logged"] = True
+        return answer
     return JsonResponse({"status": "ready", "checks": checks})
 
 

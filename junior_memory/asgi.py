@@ -5,6 +5,7 @@ used again: web processes share a pool instead.
 """
 
 import os
+from importlib import import_module
 import threading
 
 from django.conf import settings
@@ -20,6 +21,9 @@ _database |= {
 }
 
 application = get_asgi_application()
+
+# Read all addresses now: the first request may have only a recall's deadline for its answer.
+import_module(settings.ROOT_URLCONF)
 
 
 def _warm_up() -> None:
