@@ -122,18 +122,24 @@ def _total(rows: MemoryQuerySet, viewer: Viewer) -> TotalOut:
 
 def _ranked(listed: _List) -> MemoryPageOut:
     query, viewer = listed.query, listed.viewer
-    if query.state != "active":
+    if query.state == "forgotten":
         raise Refused(
             422,
             "invalid",
-            "Only active memories can be searched.",
-            fields={"q": f"not with state={query.state}"},
+            "What was forgotten is listed and not searched.",
+            fields={"q": "not with state=forgotten"},
         )
     offset = listed.place.offset
     # One more than is shown says whether another page follows.
     wanted = min(query.limit + 1, RANKED_UP_TO - offset)
     result = search_memories(
-        viewer, query.q, limit=wanted, offset=offset, filters=query.filters, now=listed.now
+        viewer,
+        query.q,
+        limit=wanted,
+        offset=offset,
+        filters=query.filters,
+        state=query.state,
+        now=listed.now,
     )
     hits = result.hits[: query.limit]
     end = offset + len(hits)

@@ -5,8 +5,8 @@ used again: web processes share a pool instead.
 """
 
 import os
-from importlib import import_module
 import threading
+from importlib import import_module
 
 from django.conf import settings
 from django.core.asgi import get_asgi_application

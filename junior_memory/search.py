@@ -99,9 +99,10 @@ def search_memories(
     limit: int = 10,
     offset: int = 0,
     filters: Filters = NO_FILTERS,
+    state: str = "active",
     now: datetime | None = None,
 ) -> SearchResult:
-    """Find what a viewer may see, best first.
+    """Find what a viewer may see, best first; in other states than active, their own rows by words.
 
     `offset + limit` reaches to 200. Raises InvalidInput for an empty query or a page out of range,
     Unavailable when there is no database; a leg that fails alone is named in `degraded`.
@@ -112,6 +113,8 @@ def search_memories(
         raise InvalidInput(f"A search reaches to {MAX_RANKED}.", fields={"limit": "out of range"})
     moment = now or clock.now()
     rows = Memory.objects.visible_to(viewer).active(moment)
+    if state != "active":
+        rows = Memory.objects.visible_to(viewer).own(viewer).in_state(state, moment)
     total = Total("exact", 0)
 
     def find() -> LegAnswer:
@@ -129,7 +132,8 @@ def search_memories(
         return answer
 
     legs = [Leg(LEXICAL, find)]
-    model = embedding_models.in_use()
+    # Only active memories have vectors.
+    model = embedding_models.in_use() if state == "active" else None
     if model is not None:
         legs.append(
             vector_leg(

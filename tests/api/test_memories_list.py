@@ -108,6 +108,12 @@ def test_other_states_show_own_rows_alone(alice: Caller, bob: Caller, cast: Cast
         assert page["memories"][0]["state"] == state
         assert page["memories"][0]["forgettable"] is False
         assert json_of(bob.get(f"memories?state={state}"))["memories"] == []
+        if state != "forgotten":
+            word = content.split()[-1].strip(".")
+            found = json_of(alice.get(f"memories?state={state}&q={word}"))["memories"]
+            assert content in [one["content"] for one in found]
+            assert {one["state"] for one in found} == {state}
+            assert json_of(bob.get(f"memories?state={state}&q={word}"))["memories"] == []
     assert json_of(alice.get("memories"))["memories"] == []
     forgotten = json_of(alice.get("memories?state=forgotten"))["memories"][0]
     assert forgotten["forgottenAt"].endswith("Z")
