@@ -10,7 +10,7 @@ from api.bodies import NO_BODY
 from api.cursors import Place, binding, read_cursor, write_cursor
 from api.describe import describe_all, describe_one
 from api.schemas import In, Limit, MemoryOut, Moment, Out, Params, Word
-from junior_memory import clock, conflicts, forgetting
+from junior_memory import clock, conflicts, holding
 from junior_memory.models import Memory
 
 router = Router(tags=["decisions"], by_alias=True)
@@ -81,7 +81,7 @@ def get_held(request: ApiRequest, query: Query[PageQuery]) -> HeldOut:
 def approve_held(request: ApiRequest, memory_id: UUID) -> MemoryOut:
     """Let a held memory become active."""
     viewer, now = request.auth.viewer, clock.now()
-    approved = forgetting.approve_held(viewer, memory_id, doer=request.auth.doer, now=now)
+    approved = holding.approve_held(viewer, memory_id, doer=request.auth.doer, now=now)
     rows = Memory.objects.visible_to(viewer).filter(pk=approved.pk).for_list()
     return describe_one(viewer, rows.get(), now=now)
 
@@ -89,7 +89,7 @@ def approve_held(request: ApiRequest, memory_id: UUID) -> MemoryOut:
 @router.post("/held/{uuid:memory_id}/decline", auth=may_write(NO_BODY), response={204: None})
 def decline_held(request: ApiRequest, memory_id: UUID) -> Status[None]:
     """Forget a held memory."""
-    forgetting.decline_held(request.auth.viewer, memory_id, doer=request.auth.doer)
+    holding.decline_held(request.auth.viewer, memory_id, doer=request.auth.doer)
     return Status(204, None)
 
 

@@ -23,7 +23,7 @@ from api.schemas import (
     RefusalOut,
     Text,
 )
-from junior_memory import clock, forgetting, history, memories, people
+from junior_memory import clock, forgetting, history, holding, memories, people
 from junior_memory.errors import InvalidInput
 from junior_memory.models import Agent, Origin, SourcePlatform, SubjectType, Visibility
 
@@ -244,7 +244,7 @@ def erase_memory(request: ApiRequest, memory_id: UUID) -> ReceiptOut:
 @router.post("/memories/{uuid:memory_id}/report", auth=may_write(), response={202: None})
 def report_memory(request: ApiRequest, memory_id: UUID, body: ReasonIn) -> Status[None]:
     """Report a public memory that you wrote or that is about you; staff decide."""
-    forgetting.report_public(
+    holding.report_public(
         request.auth.viewer, memory_id, reason=body.reason, doer=request.auth.doer
     )
     return Status(202, None)

@@ -1,4 +1,4 @@
-"""Forgetting, undoing, erasing, expiring. With `memories`, the only module that changes a Memory.
+"""Forgetting, undoing, erasing, expiring. With `memories` and `holding`, what changes a Memory.
 
 Forget takes the memory with all its predecessors out of every read at once and schedules the purge;
 within the undo window `restore` brings it back; `erase` and the purge job empty every place of the
@@ -20,7 +20,6 @@ from junior_memory.audit import Doer, record_audit
 from junior_memory.conf import conf
 from junior_memory.errors import (
     Expired,
-    Forbidden,
     InvalidInput,
     JuniorMemoryError,
     NotFound,
@@ -36,19 +35,13 @@ from junior_memory.models import (
     ErasureReceipt,
     ForgetBatch,
     Memory,
-    MemoryReport,
-    SubjectType,
     Tombstone,
     User,
-    Visibility,
 )
-from junior_memory.text import clean_text, collapse
 
 MAX_BATCH = 200
 """Ids that one selection may name (DESIGN 6)."""
 
-MAX_REASON = 200
-HELD_REPORTED = "reported"
 EXPIRY_BATCH = 1000
 PURGE_BATCH = 500
 
@@ -96,7 +89,8 @@ def _chain(ids: Sequence[UUID]) -> list[UUID]:
         return [row[0] for row in cursor.fetchall()]
 
 
-def _owner_lock(viewer: Viewer) -> None:
+def lock_owner(viewer: Viewer) -> None:
+    """Take the lock under which the viewer's memories change."""
     lock([owner_lock(viewer.user.pk if viewer.user else None)])
 
 
@@ -114,14 +108,14 @@ def forget(
     """
     moment = now or clock.now()
     with transaction.atomic():
-        _owner_lock(viewer)
+        lock_owner(viewer)
         rows = Memory.objects.visible_to(viewer).active(moment).filter(pk=memory_id)
         memory = rows.forgettable_by(viewer).select_for_update(of=("self",)).first()
         if memory is None:
             if rows.filter(visibility="public").exists():
                 raise PublicMemoryReadOnly
             raise NotFound
-        _archive([memory_id], reason=reason, batch=None, now=moment)
+        archive([memory_id], reason=reason, batch=None, now=moment)
         record_audit("forgot", doer, now=moment, person_id=memory.owner_id, memory_id=memory_id)
         memory.refresh_from_db(fields=["archived_at", "archive_reason", "purge_at"])
     return memory
@@ -136,7 +130,7 @@ def forget_many(
     if not 1 <= len(wanted) <= MAX_BATCH or viewer.user is None:
         raise InvalidInput(f"Name 1 to {MAX_BATCH} memories.", fields={"ids": "count"})
     with transaction.atomic():
-        _owner_lock(viewer)
+        lock_owner(viewer)
         seen = Memory.objects.visible_to(viewer).active(moment).filter(pk__in=wanted)
         public = set(seen.filter(visibility="public").values_list("pk", flat=True))
         mine = set(seen.forgettable_by(viewer).values_list("pk", flat=True))
@@ -146,7 +140,7 @@ def forget_many(
             forgotten=len(mine),
             created_at=moment,
         )
-        _archive(list(mine), reason=ArchiveReason.USER_REMOVED, batch=batch, now=moment)
+        archive(list(mine), reason=ArchiveReason.USER_REMOVED, batch=batch, now=moment)
         if mine:
             record_audit(
                 "forgot",
@@ -180,7 +174,7 @@ def forget_all(
     if viewer.user is None:
         raise NotFound
     with transaction.atomic():
-        _owner_lock(viewer)
+        lock_owner(viewer)
         rows = Memory.objects.own(viewer).filter(
             archived_at__isnull=True, superseded_at__isnull=True
         )
@@ -194,7 +188,7 @@ def forget_all(
             forgotten=len(ids),
             created_at=moment,
         )
-        _archive(ids, reason=ArchiveReason.USER_REMOVED, batch=batch, now=moment)
+        archive(ids, reason=ArchiveReason.USER_REMOVED, batch=batch, now=moment)
         record_audit(
             "forgot_all",
             doer,
@@ -207,8 +201,11 @@ def forget_all(
     return Forgetting(batch_id=batch.pk, forgotten=tuple(ids))
 
 
-def _archive(ids: Sequence[UUID], *, reason: str, batch: ForgetBatch | None, now: datetime) -> None:
-    """Take these heads and all their predecessors out of the active set, with their vectors."""
+def archive(ids: Sequence[UUID], *, reason: str, batch: ForgetBatch | None, now: datetime) -> None:
+    """Take these heads and all their predecessors out of the active set, with their vectors.
+
+    For the lifecycle's own modules, inside their transaction and under the owner's lock.
+    """
     chain = _take_out(ids, reason=reason, batch=batch, now=now)
     embeddings.drop(chain)
 
@@ -240,7 +237,7 @@ def restore(viewer: Viewer, memory_id: UUID, *, doer: Doer, now: datetime | None
     """
     moment = now or clock.now()
     with transaction.atomic():
-        _owner_lock(viewer)
+        lock_owner(viewer)
         rows = Memory.objects.forgettable_by(viewer).filter(pk=memory_id, purged_at__isnull=True)
         memory = rows.select_related("agent", "owner").select_for_update(of=("self",)).first()
         if memory is None:
@@ -297,7 +294,7 @@ def restore_batch(
     if viewer.user is None:
         raise NotFound
     with transaction.atomic():
-        _owner_lock(viewer)
+        lock_owner(viewer)
         batch = (
             ForgetBatch.objects.filter(pk=batch_id, user=viewer.user)
             .select_for_update(of=("self",))
@@ -354,7 +351,7 @@ def erase(
     """
     moment = now or clock.now()
     with transaction.atomic():
-        _owner_lock(viewer)
+        lock_owner(viewer)
         memory = Memory.objects.forgettable_by(viewer).filter(pk=memory_id).first()
         if memory is None:
             rows = Memory.objects.visible_to(viewer).active(moment).filter(pk=memory_id)
@@ -447,111 +444,6 @@ def expire_due(*, now: datetime | None = None, limit: int = EXPIRY_BATCH) -> int
     return len(ids)
 
 
-def approve_held(
-    viewer: Viewer, memory_id: UUID, *, doer: Doer, now: datetime | None = None
-) -> Memory:
-    """Let a held memory become active. Repeating it returns the memory. Raises NotFound."""
-    moment = now or clock.now()
-    with transaction.atomic():
-        _owner_lock(viewer)
-        memory = _held(viewer, memory_id)
-        if memory.archived_at is not None:
-            raise NotFound
-        if memory.held_at is None:
-            return memory
-        twin = Memory.objects.filter(fingerprint=memory.fingerprint).active(moment).first()
-        if twin is not None:
-            Memory.objects.filter(pk=memory.pk).update(
-                held_at=None, superseded_at=moment, superseded_by=twin
-            )
-            return twin
-        Memory.objects.filter(pk=memory.pk).update(held_at=None)
-        MemoryReport.objects.filter(memory=memory, resolved_at__isnull=True).update(
-            resolved_at=moment
-        )
-        record_audit("approved", doer, now=moment, person_id=memory.owner_id, memory_id=memory_id)
-        memory.refresh_from_db(fields=["held_at"])
-        embeddings.cover([memory], now=moment)
-    return memory
-
-
-def report_public(
-    viewer: Viewer, memory_id: UUID, *, reason: str, doer: Doer, now: datetime | None = None
-) -> MemoryReport:
-    """Report a public memory; it is held at once and staff decide.
-
-    Only its author or subject may. Repeating it while it is held returns the first report. Raises
-    NotFound, Forbidden for others who see it, InvalidInput without a reason or for other rows.
-    """
-    moment = now or clock.now()
-    words = collapse(clean_text(reason, field="reason"))
-    if not 1 <= len(words) <= MAX_REASON or viewer.user is None:
-        raise InvalidInput(
-            f"Give a reason of 1 to {MAX_REASON} characters.", fields={"reason": "length"}
-        )
-    with transaction.atomic():
-        seen = Memory.objects.visible_to(viewer).filter(pk=memory_id)
-        known = MemoryReport.objects.filter(
-            memory__in=seen, reporter=viewer.user, resolved_at__isnull=True
-        ).first()
-        if known is not None:
-            return known
-        memory = seen.active(moment).select_for_update(of=("self",)).first()
-        if memory is None:
-            raise NotFound
-        if memory.visibility != Visibility.PUBLIC:
-            raise InvalidInput("Only public memory is reported; forget your own.")
-        about = memory.subject_type == SubjectType.USER and memory.subject_key
-        if memory.owner_id != viewer.user.pk and about != str(viewer.user.pk):
-            raise Forbidden("Only its author or the person it is about may report it.")
-        report = MemoryReport.objects.create(
-            memory=memory, reporter=viewer.user, reason=words, created_at=moment
-        )
-        Memory.objects.filter(pk=memory.pk).update(held_at=moment, held_reason=HELD_REPORTED)
-        embeddings.drop([memory.pk])
-        record_audit("reported", doer, now=moment, person_id=memory.owner_id, memory_id=memory.pk)
-    return report
-
-
-def decline_held(
-    viewer: Viewer, memory_id: UUID, *, doer: Doer, now: datetime | None = None
-) -> None:
-    """Forget a held memory, with its tombstone. Repeating it changes nothing. Raises NotFound."""
-    moment = now or clock.now()
-    with transaction.atomic():
-        _owner_lock(viewer)
-        memory = _held(viewer, memory_id)
-        if memory.archive_reason == ArchiveReason.DECLINED:
-            return
-        if memory.held_at is None:
-            raise NotFound
-        _archive([memory_id], reason=ArchiveReason.DECLINED, batch=None, now=moment)
-        MemoryReport.objects.filter(memory=memory, resolved_at__isnull=True).update(
-            resolved_at=moment
-        )
-        record_audit("declined", doer, now=moment, person_id=memory.owner_id, memory_id=memory_id)
-
-
-def decline_stale_held(*, now: datetime | None = None) -> int:
-    """Decline what nobody decided on within `held_days`; returns how many."""
-    moment = now or clock.now()
-    edge = moment - timedelta(days=conf().held_days)
-    with transaction.atomic():
-        rows = Memory.objects.held().filter(held_at__lte=edge)
-        ids = list(rows.values_list("pk", flat=True)[:EXPIRY_BATCH])
-        _archive(ids, reason=ArchiveReason.DECLINED, batch=None, now=moment)
-    return len(ids)
-
-
-def _held(viewer: Viewer, memory_id: UUID) -> Memory:
-    """Fetch a held row that this viewer decides on: their own; for staff public ones too."""
-    rows = Memory.objects.decidable_by(viewer).filter(pk=memory_id)
-    memory = rows.select_for_update(of=("self",)).first()
-    if memory is None or memory.purged_at is not None:
-        raise NotFound
-    return memory
-
-
 def delete_person(user: User, *, doer: Doer, now: datetime | None = None) -> int:
     """Delete a person: forget and erase everything of theirs at once, unlink, revoke.
 
@@ -562,7 +454,7 @@ def delete_person(user: User, *, doer: Doer, now: datetime | None = None) -> int
         lock([owner_lock(user.pk)])
         mine = Memory.objects.held_by(user).filter(visibility__in=["private", "session"])
         ids = list(mine.values_list("pk", flat=True))
-        _archive(ids, reason=ArchiveReason.USER_REMOVED, batch=None, now=moment)
+        archive(ids, reason=ArchiveReason.USER_REMOVED, batch=None, now=moment)
         erased = _purge(ids, now=moment)
         record_audit("person_deleted", doer, now=moment, count=erased)
         mine.delete()

@@ -15,6 +15,7 @@ from junior_memory import (
     embedding_models,
     embeddings,
     forgetting,
+    holding,
     people,
     queue,
     sessions,
@@ -82,7 +83,7 @@ def keep_house(timestamp: int) -> None:
     now = max(clock.now(), datetime.fromtimestamp(timestamp, tz=UTC))
     forgetting.expire_due(now=now)
     forgetting.purge_due(now=now)
-    forgetting.decline_stale_held(now=now)
+    holding.decline_stale_held(now=now)
     sessions.erase_old_transcripts(now=now)
     people.clear_rates(now=now)
     close_old_connections()

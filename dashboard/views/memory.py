@@ -24,7 +24,7 @@ from dashboard.http import (
 from dashboard.listing import Row, outline
 from dashboard.query import ListQuery
 from dashboard.views.memories import answer_with_list
-from junior_memory import clock, forgetting
+from junior_memory import clock, forgetting, holding
 from junior_memory.errors import Conflict, InvalidInput, NotFound, PublicMemoryReadOnly
 from junior_memory.memories import correct_memory
 from junior_memory.models import Memory, Visibility
@@ -152,7 +152,7 @@ def restore(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
 @require_POST
 def approve(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
     """Let a held memory be remembered."""
-    back = forgetting.approve_held(viewer_of(request), memory_id, doer=doer_of(request))
+    back = holding.approve_held(viewer_of(request), memory_id, doer=doer_of(request))
     say(request, "Approved: it is remembered from now on.")
     return _answer_with_row(request, back.pk, url=next_url(request, reverse("memories")))
 
@@ -161,7 +161,7 @@ def approve(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
 @require_POST
 def decline(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
     """Decline a held memory: it is forgotten and not learned again."""
-    forgetting.decline_held(viewer_of(request), memory_id, doer=doer_of(request))
+    holding.decline_held(viewer_of(request), memory_id, doer=doer_of(request))
     say(request, "Declined: it is forgotten and not learned again.")
     url = next_url(request, reverse("memories"))
     if wants_part(request):

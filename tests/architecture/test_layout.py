@@ -16,7 +16,7 @@ ALLOWED_TOP = {
     "manage.py", "pyproject.toml", "junior_memory", "dashboard", "api", "templates", "static",
     "tests", "README.md", "Makefile", "requirements.txt",
 }  # fmt: skip
-WRITERS = {"memories.py", "forgetting.py", "inventory.py"}
+WRITERS = {"memories.py", "forgetting.py", "holding.py", "inventory.py"}
 WRITING = {"create", "bulk_create", "update", "delete", "get_or_create", "update_or_create", "save"}
 
 

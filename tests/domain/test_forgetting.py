@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from junior_memory import access, errors, forgetting, memories
+from junior_memory import access, errors, forgetting, holding, memories
 from junior_memory.conf import conf
 from junior_memory.models import (
     AuditEntry,
@@ -291,10 +291,10 @@ def test_expired_is_invisible_at_once_and_archived_by_the_job(cast: Cast, now: d
 def test_held_is_unseen_until_approved(cast: Cast, now: datetime) -> None:
     held = make_memory(visibility="public", held_reason="unlinked_actor", owner=cast.alice)
     with pytest.raises(errors.NotFound):
-        forgetting.approve_held(access.person(cast.alice), held.pk, doer=BY_TEST)
+        holding.approve_held(access.person(cast.alice), held.pk, doer=BY_TEST)
     staff = access.person(cast.root)
-    forgetting.approve_held(staff, held.pk, doer=BY_TEST)
-    forgetting.approve_held(staff, held.pk, doer=BY_TEST)
+    holding.approve_held(staff, held.pk, doer=BY_TEST)
+    holding.approve_held(staff, held.pk, doer=BY_TEST)
     assert "Prefers tea." in active(cast.charlie, now)
 
 
@@ -302,10 +302,10 @@ def test_held_is_declined_by_staff_or_by_time(cast: Cast, now: datetime) -> None
     one = make_memory(visibility="public", held_reason="unlinked_actor", now=now)
     two = make_memory(visibility="public", held_reason="unlinked_actor", content="B.", now=now)
     staff = access.person(cast.root)
-    forgetting.decline_held(staff, one.pk, doer=BY_TEST, now=now)
-    forgetting.decline_held(staff, one.pk, doer=BY_TEST, now=now)
-    assert forgetting.decline_stale_held(now=now + timedelta(days=29)) == 0
-    assert forgetting.decline_stale_held(now=now + timedelta(days=30)) == 1
+    holding.decline_held(staff, one.pk, doer=BY_TEST, now=now)
+    holding.decline_held(staff, one.pk, doer=BY_TEST, now=now)
+    assert holding.decline_stale_held(now=now + timedelta(days=29)) == 0
+    assert holding.decline_stale_held(now=now + timedelta(days=30)) == 1
     two.refresh_from_db()
     assert two.archive_reason == "declined"
 
@@ -313,14 +313,12 @@ def test_held_is_declined_by_staff_or_by_time(cast: Cast, now: datetime) -> None
 def test_report_holds_a_public_memory_at_once(cast: Cast, now: datetime) -> None:
     memory = make_memory(owner=cast.alice, visibility="public")
     with pytest.raises(errors.Forbidden):
-        forgetting.report_public(
-            access.person(cast.bob), memory.pk, reason="not mine", doer=BY_TEST
-        )
+        holding.report_public(access.person(cast.bob), memory.pk, reason="not mine", doer=BY_TEST)
     alice = access.person(cast.alice)
-    first = forgetting.report_public(alice, memory.pk, reason="untrue", doer=BY_TEST)
-    assert forgetting.report_public(alice, memory.pk, reason="untrue", doer=BY_TEST) == first
+    first = holding.report_public(alice, memory.pk, reason="untrue", doer=BY_TEST)
+    assert holding.report_public(alice, memory.pk, reason="untrue", doer=BY_TEST) == first
     assert active(cast.bob, now) == set()
-    forgetting.approve_held(access.person(cast.root), memory.pk, doer=BY_TEST)
+    holding.approve_held(access.person(cast.root), memory.pk, doer=BY_TEST)
     assert "Prefers tea." in active(cast.bob, now)
     assert MemoryReport.objects.get().resolved_at is not None
 
