@@ -61,7 +61,7 @@ _ROLE = (
     r"|writer|artist|manager|lawyer|chef|scientist|researcher|journalist|photographer"
     r"|programmer|freelancer|veteran|immigrant|christian|muslim|feminist|beginner|athlete"
     r"|runner|coach|therapist|accountant|architect|farmer|pilot|introvert|extrovert|gamer"
-    r"|volunteer|firefighter)"
+    r"|volunteer|firefighter|fan)"
 )
 _AS_A = re.compile(
     rf"\bas an? (?P<role>(?:(?!(?:good|great|better|new|bad|user|test)\b)[\w-]+"

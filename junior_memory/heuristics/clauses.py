@@ -10,7 +10,8 @@ from dataclasses import dataclass
 MAX_CLAUSES = 6
 
 _INTERJECTION = (
-    r"(?:hey|hi|hello|hiya|yo|wow|whoa|woah|oh|ooh|ah|aw+|ha(?:ha)*|lol|yeah|yep|yes|yup"
+    r"(?:hey|hi|hello|hiya|yo|wow|whoa|woah|"
+    r"(?:oh|ah|aw) (?:yeah|yes|no|man|wow|boy|well)|oh|ooh|ah|aw+|ha(?:ha)*|lol|yeah|yep|yes|yup"
     r"|yea|no|nope|nah|sure|okay|ok|well|so"
     r"|thanks|thank you|thx|cheers|cool|great|awesome|nice|sweet|amazing|wonderful"
     r"|fantastic|perfect|right|exactly|totally"
@@ -115,7 +116,9 @@ _JOINT = re.compile(
     r"|we)\b|now (?:i|i'm|we|we're)\b)"
     r"|,? (?:but|and|so) (?=it(?:'s| was| is|'s been) \w+)|,? (?:but|so)"
     r" (?=[a-z]+ing\b[^,]{0,60} (?:helps|makes|gives|brings|keeps) (?:me|us)\b)"
-    r"|, (?=(?:i|i'm|i've|we're|we've)\b)|: (?=(?:i|i'm|i've|my|we)\b)|, (?=just"
+    r"|, (?=(?:i|i'm|i've|we're|we've)\b)"
+    r"|\s?[-\u2013\u2014]+ (?=(?:i|i'm|i've|we|we're|we've)\b)"
+    r"|: (?=(?:i|i'm|i've|my|we)\b)|, (?=just"
     r" (?:finished|started|bought|got) )|, (?=just (?:learning|working on|practi[cs]ing"
     r"|studying|reading|training|writing|finishing|starting) )|, (?=got (?:married"
     r"|engaged|promoted|hired|accepted)\b)",

@@ -236,12 +236,22 @@ def _read_sentence(
 
 
 _QUESTION_TAIL = re.compile(
-    r"(?:,|\b(?:so|and|but)\b),? (?:so |and |but )?(?:what|which|how|where|who|when|why"
+    r"(?:,|\b(?:so|and|but)\b|[-\u2013\u2014]+),? (?:so |and |but )?"
+    r"(?:want|wanna|ever|what|which|how|where|who|when|why"
     r"|can|could|would|do|does|is|are|should|any|will|have)\b.*$",
     re.IGNORECASE,
 )
 _LASTING = frozenset(
-    {Family.PREFERENCE, Family.BEING, Family.ATTRIBUTE, Family.HABIT, Family.POSSESSION}
+    {
+        Family.EVENT,
+        Family.ONGOING,
+        Family.GOAL,
+        Family.PREFERENCE,
+        Family.BEING,
+        Family.ATTRIBUTE,
+        Family.HABIT,
+        Family.POSSESSION,
+    }
 )
 
 
@@ -280,6 +290,7 @@ def _from_tool(entry: Entry, *, place: int) -> list[Statement]:
 
 _WEAK = frozenset({Family.OPINION, Family.FEELING, Family.INFLUENCE, Family.TOLD, Family.ASIDE})
 _COMPANY = 1
+_AT_LENGTH = 4
 _LEAST_WEAK_SCORE = -0.9
 _WORK_SHARE = 3
 _WORK_SAMPLE = 2_000
@@ -318,8 +329,8 @@ def _is_weak(statement: Statement) -> bool:
 def _without_lone_asides(
     statements: list[Statement], *, messages: int, at_work: int
 ) -> list[Statement]:
-    """Weak statements only beside another of the same person in another message, and never in talk
-    about work.
+    """Weak statements only beside another of the same person in another message or in a talk of
+    several messages, and never in talk about work.
 
     Somebody who speaks of themselves at length says who they are by what they feel and did; in
     passing it is chatter.
@@ -333,7 +344,7 @@ def _without_lone_asides(
         if not _is_weak(one)
         or (
             not working
-            and len(spoke_in - set(one.evidence)) >= _COMPANY
+            and (messages >= _AT_LENGTH or len(spoke_in - set(one.evidence)) >= _COMPANY)
             and (one.family not in _WEAK or one.score >= _LEAST_WEAK_SCORE)
         )
     ]

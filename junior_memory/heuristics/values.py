@@ -84,6 +84,12 @@ _MADE_ME = re.compile(
     r" (?P<what>(?!me\b|us\b|of (?:you|that|this|it)\b).{8,150})$",
     re.I,
 )
+_MY_WAY = re.compile(
+    r"^(?P<subject>[A-Za-z][\w' -]{2,50}?)(?:'s| is| are) (?:also |really |always |such )?"
+    r"(?P<what>an? (?:\w+ ){0,2}(?:way|outlet|escape|place|source|reminder) (?:for me )?"
+    r"(?:to|of|for|that) .*\b(?:my|me|myself)\b.{0,80})$",
+    re.I,
+)
 _MOST_IMPORTANT = re.compile(
     r"^(?P<subject>[A-Z][\w', -]{3,50}?)(?:'s| is| are) (?:always |definitely )?"
     r"(?P<what>the most (?:important|precious|valuable) thing) (?:to|for|in) (?:me|us|my life)$",
@@ -240,6 +246,14 @@ def _read_value(text: str, *, whole: str, said: str) -> Reading | None:
                 Family.INFLUENCE, f"finds {subject} {match['how']}", adverbial="", said=said
             )
         return reading_of(Family.INFLUENCE, f"values {subject}", adverbial="", said=said)
+    way = _MY_WAY.match(text)
+    if way and not _WEAK_SUBJECT.match(way["subject"]) and not marks.is_task(text):
+        return reading_of(
+            Family.INFLUENCE,
+            f"sees {inside(way['subject'])} as {way['what'].replace('for me ', '')}",
+            adverbial="",
+            said=said,
+        )
     first = _MOST_IMPORTANT.match(text)
     if first and not _WEAK_SUBJECT.match(first["subject"]) and not marks.is_task(text):
         return reading_of(
