@@ -18,12 +18,14 @@ _SUBORDINATE = re.compile(
     re.IGNORECASE,
 )
 _RELATIVE = re.compile(
-    r"\b(?P<which>an?|the|my|our|this|that) (?P<noun>(?!one\b|thing|stuff|way|time|day"
+    r"\b(?P<which>an?|the|my|our|this|that|these|those|some) "
+    r"(?P<noun>(?!one\b|thing|stuff|way|time|day"
     r"|pic\b|photo|picture|moment|first|last|most|best|only)(?:[\w'-]+ ){1,4}?)(?:that "
     r"|which )?(?:i|we|i've|we've) "
     r"(?:just |recently |finally |also )?(?P<verb>took|made|started|joined|bought|read"
     r"|wrote|finished|attended|built|painted|created|adopted|visited|went on|went to"
-    r"|organized|organised|launched|opened|found|won|run|own|go to|work at|volunteer at"
+    r"|organized|organised|launched|opened|found|won|met|been (?:playing|reading|watching|learning"
+    r"|building|writing|studying|training for|working on)|run|own|go to|work at|volunteer at"
     r"|belong to|attend|live in)\b(?P<rest>[^,;:()]{0,100})",
     re.IGNORECASE,
 )
@@ -199,8 +201,15 @@ def _read_relative(text: str) -> Reading | None:
         rest = ""
     noun = match["noun"].strip()
     which = match["which"].lower()
+    if which in {"these", "those"}:
+        which = "some"
     if which in {"this", "that"}:
         which = "an" if noun[0].lower() in "aeiou" else "a"
+    if match["verb"].lower().startswith("been "):
+        verb = f"has {match['verb'].lower()}"
+        return reading_of(
+            Family.ASIDE, f"{verb} {which} {noun} {rest}".strip(), adverbial="", said=text
+        )
     verb = {
         "own": "owns",
         "run": "runs",

@@ -179,8 +179,8 @@ def expand_subject(clause: str) -> str:
 
 
 _ALL_OF_US = re.compile(
-    r"(?:been|still|just|always|really|had|got|went|came|took|made|met|\w{2,}ed|\w{2,}ing|love|like"
-    r"|enjoy|live|work|play|use|agree|feel)\b",
+    r"(?!(?:the|of|my|our|their|these|those|this|that|kinds?|sorts?|types?|about|in|over|day|night"
+    r"|year|week|set|right|good|for|to|on|at|and|or|things?)\b)[a-z]+\b(?! of\b)",
     re.IGNORECASE,
 )
 """What follows "all" in "we all …": "all" says who, and goes; in "have all the keys" it stays."""

@@ -53,7 +53,8 @@ _ANNOUNCEMENT = re.compile(
     r"|'d like) to (?:tell|share|let|say|mention|admit|add|note|point out)(?: with)?(?:"
     r" you)?(?: all)?(?: know)?(?: some (?:\w+ ){0,2}news)?(?: that\b|:|,)?"
     r"|i (?:must|should) (?:say|admit|mention|add)(?: that)?,?"
-    r"|(?:just )?so (?:that )?you know,?|you should know(?: that)?|let me tell you(?:"
+    r"|(?:just )?so (?:that )?you know,?|it's (?:a pity|a shame|too bad)(?: that)?"
+    r"|you should know(?: that)?|let me tell you(?:"
     r" that)?,?|did i (?:tell|mention)(?: you)?(?: that)?"
     r"|(?:please )?(?:remember|note|keep in mind|bear in mind|be aware|don't forget|do"
     r" not forget|never forget)(?: for (?:later|the future|next time))?(?: that\b|:|,)"
@@ -109,7 +110,8 @@ _SUBORDINATE_FRONT = re.compile(
     re.IGNORECASE,
 )
 _JOINT = re.compile(
-    r",? (?:and|but|so|plus|and so|and then|then|yet) (?=(?:i|i'm|i've|i'd|we|we're"
+    r",? (?:and|but|so|plus|except(?: that)?|and so|and then|then|yet) "
+    r"(?=(?:i|i'm|i've|i'd|we|we're"
     r"|we've)\b(?! (?:guess|suppose|bet)\b)|my \w+ (?:is|are|was|has|runs|lives|works"
     r"|means|starts)\b|my (?:[\w-]+"
     r" ){1,3}(?:invited|gave|offered|taught|introduced) me\b|(?:last|next) \w+,? (?:i"

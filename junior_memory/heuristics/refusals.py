@@ -51,7 +51,9 @@ _REPORTED = re.compile(
     r"|that i)|calls me|call me (?:a|the)\b)\b",
     re.IGNORECASE,
 )
-_QUOTED_SPEECH = re.compile(r"\"[^\"]{0,400}\b(?:I|I'm|I've|my|me|you|your|we|our)\b[^\"]{0,400}\"")
+_QUOTED_SPEECH = re.compile(
+    r"\"(?=[^\"]* )[^\"]{0,400}\b(?:I|I'm|I've|my|me|you|your|we|our)\b[^\"]{0,400}\""
+)
 _ALL_QUOTED = re.compile(r"^[\"'].{3,}[\"']$")
 _SECRET = re.compile(
     r"\b(?:pass ?word|passphrase|passwort|contrase\u00f1a|mot de passe|api[ -]?key|secret"

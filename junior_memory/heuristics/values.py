@@ -17,8 +17,9 @@ _INFLUENCE = re.compile(
     r"|motivates?|motivated|relaxes|calms|taught|teaches|means?|lets?|allows?|allowed"
     r"|reminds?|reminded|encourage[sd]?|push(?:es|ed)|chang(?:es|ed)|shaped|sparks?"
     r"|sparked|fuels?|drives?|fires? up|lifts?|boosts?|cheers?|calms?|recharges?"
-    r"|connects?|guides?|supports?|surrounds?|meant)) (?P<rest>(?:me|my|us|a lot to me|so"
-    r" much to me|the world to me|everything to me|(?:a |an |such |so much |lots of"
+    r"|connects?|guides?|supports?|surrounds?|meant|impress(?:es|ed)?|fascinates?|fascinated"
+    r"|amazes?|amazed)) (?P<rest>(?:me|my|us|a lot to me|so"
+    r" much to me|the world to me|everything to me|(?:a |an |the |such |so much |lots of"
     r" )(?:\w+ ){1,4}(?:for|to|in) (?:me|my life))\b.{0,200})$",
     re.I,
 )
@@ -31,7 +32,7 @@ _WEAK_SUBJECT = re.compile(
     r"^(?:it|that|this|they|these|those|he|she|you|there|which|who|what|and|but|so|seeing"
     r" (?:it|that|them)|knowing|hearing|being there|your|i|we|everyone|everything|someone"
     r"|something|nothing|just|having (?:you|it|them)|thing|doing (?:it|that|this)|all|hope"
-    r"|wish|glad|let|please|her|his|their|its|really|hang|don't|fingers|stuff|to|when|if|wow"
+    r"|wish|glad|let|please|her|his|their|its|really|hang|don't|fingers|stuff|to|when|if|wow|take|keep|give|tell|go|enjoy"
     r"|sounds|looks|seems|got|can|cannot|could|would|each|no|not|as|like|love|thank|thanks)\b",
     re.I,
 )
@@ -82,6 +83,19 @@ _MADE_ME = re.compile(
     r"(?:(?:made|makes|got) (?:me|us) (?=realize|realise|appreciate|want)|(?=remind|taught))"
     r"(?P<verb>realize|realise|appreciate|want|reminds?|reminded|taught)(?: (?:me|us))?"
     r" (?P<what>(?!me\b|us\b|of (?:you|that|this|it)\b).{8,150})$",
+    re.I,
+)
+_SOME_OF_MY = re.compile(
+    r"^(?:one|two|three|some|a few|many) of my (?P<kind>(?:all-time )?(?:favou?rites?|faves?)"
+    r"(?: [a-z]+){0,2}) (?:is|are) (?P<what>(?!that\b|when\b|how\b|to\b|because\b|it\b).{3,80})$",
+    re.I,
+)
+_GERUND_IS_MY = re.compile(
+    r"^(?P<subject>(?!(?:being there|thing|something|nothing|everything|anything|seeing you)\b)"
+    r"[A-Za-z]+ing(?: (?!(?:it|this|that|you|them)\b)[\w'-]+){0,6}?)(?:'s| is)"
+    r" (?:also |really |always )?(?:(?P<mine>my (?!(?:problem|job|task|question|goal|plan)\b)"
+    r"[\w -]{3,24})|(?P<what>(?!(?:hard|new|not|too|so|fine|ok|good|great|fun|cool)\b)(?:like )?"
+    r"[a-z]+(?: [a-z]+)?) (?:for|to) me)$",
     re.I,
 )
 _MY_WAY = re.compile(
@@ -200,7 +214,9 @@ _GERUND_FELT = re.compile(
     r" )*(?P<how>(?:amazing|awesome|great|cool|fun|nice|wonderful|incredible|inspiring"
     r"|rewarding|powerful|special|exciting|fulfilling|interesting|satisfying|empowering"
     r"|freeing|relaxing|heartwarming|hard|tough|comforting|fantastic|eye-opening"
-    r"|refreshing|challenging|liberating|magical|meaningful)(?: and \w+| but (?:\w+|worth it))?)$",
+    r"|refreshing|challenging|liberating|magical|meaningful|peaceful"
+    r"|calming|soothing|an? (?:\w+ )?(?:experience|time|blast|challenge|joy|honou?r|pleasure"
+    r"|adventure))(?: and \w+| but (?:\w+|worth it))?)$",
     re.I,
 )
 
@@ -246,6 +262,22 @@ def _read_value(text: str, *, whole: str, said: str) -> Reading | None:
                 Family.INFLUENCE, f"finds {subject} {match['how']}", adverbial="", said=said
             )
         return reading_of(Family.INFLUENCE, f"values {subject}", adverbial="", said=said)
+    some = _SOME_OF_MY.match(text)
+    if some and not marks.is_task(text):
+        return reading_of(
+            Family.PREFERENCE,
+            f"counts {some['what']} among my {some['kind']}",
+            adverbial="",
+            said=said,
+        )
+    owned = _GERUND_IS_MY.match(text)
+    if owned and not marks.is_task(text):
+        return reading_of(
+            Family.INFLUENCE,
+            f"sees {inside(owned['subject'])} as {owned['mine'] or owned['what']}",
+            adverbial="",
+            said=said,
+        )
     way = _MY_WAY.match(text)
     if way and not _WEAK_SUBJECT.match(way["subject"]) and not marks.is_task(text):
         return reading_of(
