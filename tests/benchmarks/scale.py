@@ -1,0 +1,498 @@
+"""What search costs and finds when a store is large.
+
+    python tests/benchmarks/scale.py --rows 100000 [--save FILE] [--against FILE]
+
+A store of made-up rows (`corpus.py`: 20 % public, the rest by Zipf over one owner per hundred rows)
+with the product's own terms and the local embedder's vectors (256 dimensions) is loaded by COPY.
+Then, in the same run and over the same rows: each leg and the whole search through
+`search_memories`, as REST calls it, against comparing or ranking everything and against the design
+with one index for all (an HNSW joined and filtered; the newest 160 word matches). Owners of
+several sizes ask, half of them for a row of their own, half for a public one.
+
+Milliseconds are this machine's; read the ratios. `--keep` leaves the database for the next run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "junior_memory.settings")
+
+import django
+from django.conf import settings
+
+# A web process's connections, and a server with some memory of its own.
+DATABASE: dict[str, Any] = settings.DATABASES["default"]
+DATABASE["OPTIONS"] |= {"pool": settings.WEB_CONNECTION_POOL}
+DATABASE |= {"CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": False}
+DATABASE["EMBEDDED_OPTIONS"] = {"shared_buffers": "2GB", "max_wal_size": "8GB"}
+settings.JUNIOR_MEMORY = settings.JUNIOR_MEMORY | {"embedder": "local"}
+django.setup()
+
+from django.db import close_old_connections, connection
+from django.test.utils import override_settings
+
+from junior_memory import access, embedding_models, memories, people, vector_index
+from junior_memory.deadlines import statement_limit
+from junior_memory.filters import NO_FILTERS, Filters
+from junior_memory.models import EmbeddingModel, Memory, User
+from junior_memory.search import LEXICAL, find_by_words, search_memories
+from junior_memory.vector import VECTOR, Query, vector_leg
+from tests.benchmarks import loading
+from tests.benchmarks.corpus import NOW, Corpus
+
+SIZE = 40
+"""Rows asked of each leg; what is found is judged by the first ten."""
+
+DEPTH = 10
+LIMIT_MS = 60_000
+SAME = 1e-4
+"""Distances that half precision does not tell apart."""
+
+VISIBLE = "(visibility = 'public' OR owner_id = %(owner)s)"
+EXACT = """
+SELECT memory_id, vector <=> %(vector)s::vector AS distance FROM bench_vectors
+WHERE {where} ORDER BY (vector <=> %(vector)s::vector) + 0 LIMIT 40
+"""
+ONE_INDEX = """
+SELECT memory_id FROM bench_vectors JOIN junior_memory_memory AS m ON m.id = memory_id
+WHERE (m.visibility = 'public' OR m.owner_id = %(owner)s) AND m.archived_at IS NULL
+  AND m.superseded_at IS NULL AND m.held_at IS NULL
+  AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
+ORDER BY vector <=> %(vector)s::vector LIMIT 40
+"""
+ASKED = """
+(SELECT string_agg(quote_literal(lexeme), ' | ')::tsquery AS q
+ FROM unnest(to_tsvector('english', %(text)s))) AS asked
+"""
+RANK_ALL = f"""
+SELECT memory_id FROM bench_words, {ASKED} WHERE words @@ q AND {VISIBLE}
+ORDER BY ts_rank_cd(words, q) DESC, created_at DESC, memory_id LIMIT 10
+"""  # noqa: S608 - no value is in it
+NEWEST_160 = f"""
+SELECT memory_id FROM (
+  SELECT memory_id, words, q, created_at FROM bench_words, {ASKED} WHERE words @@ q AND {VISIBLE}
+  ORDER BY created_at DESC LIMIT 160) AS newest
+ORDER BY ts_rank_cd(words, q) DESC, created_at DESC, memory_id LIMIT 10
+"""  # noqa: S608
+
+
+@dataclass(frozen=True)
+class Asking:
+    """One question of one person, and the row that answers it."""
+
+    user: User
+    text: str
+    wanted: UUID
+
+
+@dataclass
+class Group:
+    """People who hold about as much."""
+
+    name: str
+    sizes: list[int] = field(default_factory=list)
+    asking: list[Asking] = field(default_factory=list)
+
+
+@dataclass
+class Times:
+    """Milliseconds of one way to answer."""
+
+    values: list[float] = field(default_factory=list)
+
+    def of(self, work: Callable[[], Any]) -> Any:
+        """Time one call."""
+        begin = time.perf_counter()
+        try:
+            return work()
+        finally:
+            self.values.append((time.perf_counter() - begin) * 1000)
+
+    @property
+    def p50(self) -> float:
+        return statistics.median(self.values)
+
+    @property
+    def p95(self) -> float:
+        return statistics.quantiles(self.values, n=20)[-1]
+
+    def __str__(self) -> str:
+        return f"p50 {self.p50:.1f} p95 {self.p95:.1f} ms"
+
+
+def run(sql: str, values: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+    """Run a statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return list(cursor.fetchall()) if cursor.description else []
+
+
+@contextmanager
+def database(rows: int, *, keep: bool) -> Iterator[None]:
+    """Make a database of that size's name, or take the one that was kept."""
+    connection.settings_dict["TEST"]["NAME"] = f"bench_scale_{rows}"
+    before = str(connection.settings_dict["NAME"])
+    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False, keepdb=keep)
+    try:
+        yield
+    finally:
+        connection.creation.destroy_test_db(before, verbosity=0, keepdb=keep)
+
+
+def prepare(corpus: Corpus, workers: int) -> EmbeddingModel:
+    """Load the rows unless they are there, and build every index with its owner's own means."""
+    model = embedding_models.adopt(now=NOW)
+    if model is None:
+        raise SystemExit("there is no embedder")
+    agent, _ = people.agent_named("default")
+    if Memory.objects.count() < corpus.rows:
+        run("DROP TABLE IF EXISTS bench_vectors")
+        run("TRUNCATE junior_memory_memory CASCADE")
+        run(
+            "CREATE TABLE bench_vectors (memory_id uuid, owner_id uuid, visibility varchar,"
+            f" vector vector({int(model.dimensions)}))"
+        )
+        User.objects.bulk_create(
+            (
+                User(id=corpus.owner_id(number), email=f"owner{number}@bench.example", password="!")
+                for number in range(corpus.owners)
+            ),
+            batch_size=2_000,
+            ignore_conflicts=True,
+        )
+        target = loading.Target(loading.address(), agent.pk, model.pk, "bench_vectors")
+        with loading.built_afterwards():
+            seconds = loading.load(corpus, target, workers=workers)
+            begin = time.perf_counter()
+        print(
+            f"loaded in {seconds:.0f} s ({corpus.rows / seconds:,.0f} rows/s), indexes in "
+            f"{time.perf_counter() - begin:.0f} s"
+        )
+        run("VACUUM ANALYZE")
+    begin = time.perf_counter()
+    if vector_index.state_of(model) != "ready" and vector_index.ensure_index(model):
+        print(f"public vector index: built in {time.perf_counter() - begin:.1f} s")
+    return model
+
+
+def prepare_other_design() -> None:
+    """Build what the measured design is compared with: full-precision vectors, stemmed words."""
+    run("SET maintenance_work_mem = '3GB'")
+    run("SET max_parallel_maintenance_workers = 2")
+    if run("SELECT to_regclass('bench_words') IS NULL")[0][0]:
+        run(
+            "CREATE TABLE bench_words AS SELECT id AS memory_id, owner_id, visibility, created_at,"
+            " to_tsvector('english', content) AS words FROM junior_memory_memory"
+        )
+        run("CREATE INDEX ON bench_words USING gin (words)")
+        run("CREATE INDEX ON bench_words (owner_id)")
+        run("CREATE INDEX ON bench_words (created_at)")
+        run("VACUUM ANALYZE bench_words")
+    if run("SELECT to_regclass('bench_one_index') IS NULL")[0][0]:
+        begin = time.perf_counter()
+        run("CREATE INDEX bench_one_index ON bench_vectors USING hnsw (vector vector_cosine_ops)")
+        print(f"one index for all: built in {time.perf_counter() - begin:.1f} s")
+        run("CREATE INDEX ON bench_vectors (owner_id)")
+        run("VACUUM ANALYZE bench_vectors")
+    run("RESET ALL")
+
+
+def print_sizes() -> None:
+    """Print the size of every index that search reads."""
+    names = run(
+        "SELECT c.relname, pg_relation_size(c.oid) / 1048576.0 FROM pg_class c JOIN pg_index i"
+        " ON i.indexrelid = c.oid WHERE pg_relation_size(c.oid) > 1048576"
+        " AND (c.relname LIKE 'memory_%' OR c.relname LIKE 'embedding_%' OR c.relname LIKE 'bench%')"
+        " ORDER BY 2 DESC"
+    )
+    print("indexes, MB: " + ", ".join(f"{name} {size:.0f}" for name, size in names))
+
+
+def choose(corpus: Corpus, questions: int) -> list[Group]:
+    """Choose who asks and what: owners of four sizes, half own rows and half public ones."""
+    chance = random.Random("who asks")  # noqa: S311
+    sizes = dict(
+        run(
+            "SELECT owner_id, count(*) FROM junior_memory_memory WHERE visibility = 'private'"
+            " GROUP BY owner_id"
+        )
+    )
+    number_of = {corpus.owner_id(number): number for number in range(corpus.owners)}
+    by_size = sorted(
+        ((size, number_of[owner]) for owner, size in sizes.items() if owner in number_of),
+        reverse=True,
+    )
+
+    def nearest(wanted: int, count: int) -> list[tuple[int, int]]:
+        return sorted(by_size, key=lambda each: abs(each[0] - wanted))[:count]
+
+    chosen = {
+        "few rows": chance.sample(by_size[len(by_size) // 4 :], min(50, len(by_size) // 2)),
+        "1,000 rows": nearest(1_000, 10),
+        "10,000 rows": nearest(10_000, 1),
+        "the largest": by_size[:1],
+    }
+    wanted = {number for owners in chosen.values() for _, number in owners}
+    rows_of: dict[int | None, list[int]] = {}
+    for number in range(corpus.rows):
+        owner = corpus.owner_of(number)
+        if owner is None or owner in wanted:
+            rows_of.setdefault(owner, []).append(number)
+    groups = []
+    for name, owners in chosen.items():
+        group = Group(name, [size for size, _ in owners])
+        for place in range(questions):
+            _, owner_number = owners[place // 2 % len(owners)]
+            row = chance.choice(rows_of[owner_number if place % 2 else None])
+            user = User.objects.get(pk=corpus.owner_id(owner_number))
+            group.asking.append(Asking(user, corpus.question(row), corpus.draft(row).id))
+        groups.append(group)
+    return groups
+
+
+def by_vectors(
+    model: EmbeddingModel, asking: Asking, filters: Filters, times: Times
+) -> tuple[list[UUID], str]:
+    """Answer by the product's vector leg; returns the rows and the vector that was asked."""
+    query = Query(model, asking.text, timeout_seconds=60)
+    rows = Memory.objects.visible_to(access.person(asking.user)).active(NOW)
+    leg = vector_leg(query, access.person(asking.user), rows, size=SIZE, filters=filters)
+
+    def answer() -> list[UUID]:
+        query.embed()
+        with statement_limit(LIMIT_MS):
+            return [row.id for row in leg.find().lists[VECTOR]]
+
+    found = times.of(answer)
+    return found, "[" + ",".join(f"{value:.7g}" for value in query.vector) + "]"
+
+
+def share(found: Sequence[UUID], exact: Sequence[tuple[UUID, float]], depth: int) -> float:
+    """Return how much of exact's first `depth` was found; what is as near counts as well."""
+    if not exact:
+        return 1.0
+    edge = exact[: min(depth, len(exact))][-1][1] + SAME
+    near = {memory_id for memory_id, distance in exact if distance <= edge}
+    return min(1.0, len(near.intersection(found[:depth])) / min(depth, len(exact)))
+
+
+def measure_vectors(model: EmbeddingModel, groups: Sequence[Group]) -> dict[str, float]:
+    """Print recall, rows and times of the vector leg; returns the figures of the last lines."""
+    print(f"\nvector leg ({SIZE} asked)")
+    figures: dict[str, float] = {}
+    everyone: dict[str, list[float]] = {}
+    ours_all, exact_all = Times(), Times()
+    for group in groups:
+        ours, exact, other, private = Times(), Times(), Times(), Times()
+        scores: dict[str, list[float]] = {}
+        for asking in group.asking:
+            found, text = by_vectors(model, asking, NO_FILTERS, ours)
+            values = {"owner": asking.user.pk, "vector": text, "now": NOW}
+            truth = exact.of(lambda v=values: run(EXACT.format(where=VISIBLE), v))
+            own, _ = by_vectors(model, asking, Filters(visibility="private"), private)
+            own_truth = run(EXACT.format(where="owner_id = %(owner)s"), values)
+            with statement_limit(LIMIT_MS):
+                run("SELECT set_config('enable_seqscan', 'off', true)")
+                run("SELECT set_config('enable_sort', 'off', true)")
+                theirs = other.of(lambda v=values: run(ONE_INDEX, v))
+                run("SELECT set_config('enable_seqscan', 'on', true)")
+                run("SELECT set_config('enable_sort', 'on', true)")
+            for name, value in {
+                "recall@10": share(found, truth, DEPTH),
+                "recall@40": share(found, truth, SIZE),
+                "rows": float(len(found)),
+                "private@10": share(own, own_truth, DEPTH),
+                "private@40": share(own, own_truth, SIZE),
+                "one index @10": share([row[0] for row in theirs], truth, DEPTH),
+                "one index rows": float(len(theirs)),
+            }.items():
+                scores.setdefault(name, []).append(value)
+        if group.name != "the largest":
+            ours_all.values += ours.values
+            exact_all.values += exact.values
+            for name, values_of in scores.items():
+                everyone.setdefault(name, []).extend(values_of)
+        mean = {name: statistics.mean(each) for name, each in scores.items()}
+        print(
+            f"  {group.name} ({min(group.sizes)}-{max(group.sizes)}): recall@10"
+            f" {mean['recall@10']:.4f} @40 {mean['recall@40']:.4f}, rows {min(scores['rows']):.0f}"
+            f"-{max(scores['rows']):.0f}, private recall@10 {mean['private@10']:.4f} @40"
+            f" {mean['private@40']:.4f}; {ours}; exact {exact}; x{exact.p50 / ours.p50:.0f} faster;"
+            f" private alone {private}\n    one index for all: recall@10"
+            f" {mean['one index @10']:.3f}, rows {mean['one index rows']:.1f}, {other}"
+        )
+    figures["vector p50"] = ours_all.p50
+    figures["exact p50"] = exact_all.p50
+    print(
+        f"  owners up to 10,000 rows: recall@10 {statistics.mean(everyone['recall@10']):.4f}, 40 of"
+        f" 40 in {statistics.mean(r == SIZE for r in everyone['rows']):.3f}, private recall@10"
+        f" {statistics.mean(everyone['private@10']):.4f}, p50 1/{exact_all.p50 / ours_all.p50:.0f}"
+        f" of exact, p95 1/{exact_all.p95 / ours_all.p95:.0f}"
+    )
+    return figures
+
+
+def measure_words(groups: Sequence[Group]) -> None:
+    """Print what the lexical leg finds and costs."""
+    print("\nlexical leg (the wanted row in the first ten)")
+    total: dict[str, list[float]] = {"ours": [], "all": [], "160": []}
+    ours_all, all_all = Times(), Times()
+    for group in groups:
+        ours, ranked, newest = Times(), Times(), Times()
+        hits: dict[str, list[float]] = {name: [] for name in total}
+        for asking in group.asking:
+            viewer = access.person(asking.user)
+            rows = Memory.objects.visible_to(viewer).active(NOW)
+
+            def answer(
+                viewer: access.Viewer = viewer, rows: Any = rows, text: str = asking.text
+            ) -> list[UUID]:
+                with statement_limit(LIMIT_MS):
+                    found = find_by_words(viewer, rows, text, size=SIZE, by_characters=True)
+                return [row.id for row in found.lists.get(LEXICAL, ())][:DEPTH]
+
+            values = {"owner": asking.user.pk, "text": asking.text}
+            hits["ours"].append(asking.wanted in ours.of(answer))
+            everything = ranked.of(lambda v=values: run(RANK_ALL, v))
+            hits["all"].append((asking.wanted,) in everything)
+            window = newest.of(lambda v=values: run(NEWEST_160, v))
+            hits["160"].append((asking.wanted,) in window)
+        if group.name != "the largest":
+            ours_all.values += ours.values
+            all_all.values += ranked.values
+            for name, values_of in hits.items():
+                total[name] += values_of
+        print(
+            f"  {group.name}: {statistics.mean(hits['ours']):.3f} {ours}; rank all"
+            f" {statistics.mean(hits['all']):.3f} {ranked}; newest 160"
+            f" {statistics.mean(hits['160']):.3f} {newest}"
+        )
+    print(
+        f"  owners up to 10,000 rows: {statistics.mean(total['ours']):.3f} against rank all"
+        f" {statistics.mean(total['all']):.3f}, newest 160 {statistics.mean(total['160']):.3f};"
+        f" p50 1/{all_all.p50 / ours_all.p50:.1f} of rank all"
+    )
+
+
+def measure_search(groups: Sequence[Group], repeats: int) -> dict[str, float]:
+    """Print the whole search's times, through `search_memories`."""
+    print("\nwhole search, `search_memories(limit=10)`")
+    everyone = Times()
+    found: list[bool] = []
+    calls = 0
+    for group in groups:
+        times = Times()
+        hits, degraded = [], 0
+        for _ in range(repeats):
+            for asking in group.asking:
+                close_old_connections()
+                viewer = access.person(asking.user)
+                result = times.of(
+                    lambda v=viewer, t=asking.text: search_memories(v, t, limit=DEPTH, now=NOW)
+                )
+                calls += 1
+                degraded += bool(result.degraded)
+                hits.append(asking.wanted in [hit.memory.pk for hit in result.hits])
+        if group.name != "the largest":
+            everyone.values += times.values
+            found += hits
+        print(
+            f"  {group.name}: wanted row in ten {statistics.mean(hits):.3f}, {times}, p95/p50"
+            f" {times.p95 / times.p50:.2f}, degraded {degraded}"
+        )
+    print(
+        f"  owners up to 10,000 rows: {statistics.mean(found):.3f}, {everyone};"
+        f" {calls} calls of search_memories in all"
+    )
+    return {"search p50": everyone.p50}
+
+
+def measure_inserts(corpus: Corpus, model: EmbeddingModel, count: int = 200) -> None:
+    """Print what a vector adds to a private create, and to a row of the one index for all."""
+    agent, _ = people.agent_named("default")
+    writer = User.objects.create_user(f"writer{time.time_ns()}@bench.example")
+    times = {"local": Times(), "none": Times()}
+    for place in range(2 * count):
+        embedder = "local" if place % 2 else "none"
+        new = memories.NewMemory(
+            content=f"{corpus.draft(corpus.rows + place).content} {time.time_ns()}",
+            kind="knowledge",
+            visibility="private",
+            agent=agent,
+            origin="explicit",
+            source_platform="api",
+            owner=writer,
+        )
+        with override_settings(JUNIOR_MEMORY=settings.JUNIOR_MEMORY | {"embedder": embedder}):
+            times[embedder].of(lambda n=new: memories.create_memory(n, now=NOW))
+    one = Times()
+    if not run("SELECT to_regclass('bench_one_index') IS NULL")[0][0]:
+        sample = run("SELECT vector::text FROM bench_vectors LIMIT %(n)s", {"n": count})
+        for (text,) in sample:
+            values = {"vector": text, "owner": writer.pk}
+            insert = (
+                "INSERT INTO bench_vectors (owner_id, visibility, vector)"
+                " VALUES (%(owner)s, 'private', %(vector)s::vector)"
+            )
+            one.of(lambda v=values, i=insert: run(i, v))
+        run("DELETE FROM bench_vectors WHERE memory_id IS NULL")
+    Memory.objects.filter(owner=writer).delete()
+    print(
+        f"\nprivate create with a vector ({model.provider}) {times['local']}; without {times['none']}"
+        f"; x{times['local'].p50 / times['none'].p50:.2f}"
+        + (f"; a row into the one index for all {one}" if one.values else "")
+    )
+
+
+def main() -> None:
+    """Load, measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--questions", type=int, default=50, help="by each group of owners")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--keep", action="store_true", help="leave the database, use it again")
+    parser.add_argument("--only", choices=["vector", "words", "search", "insert"])
+    parser.add_argument("--save", type=Path, help="write the figures that another run compares")
+    parser.add_argument("--against", type=Path, help="figures of a smaller store")
+    arguments = parser.parse_args()
+    corpus = Corpus(arguments.rows)
+    figures: dict[str, float] = {"rows": arguments.rows}
+    with database(arguments.rows, keep=arguments.keep):
+        model = prepare(corpus, arguments.workers)
+        prepare_other_design()
+        print_sizes()
+        groups = choose(corpus, arguments.questions)
+        for asking in (asking for group in groups for asking in group.asking[:3]):
+            search_memories(access.person(asking.user), asking.text, limit=DEPTH, now=NOW)
+        if arguments.only in {None, "vector"}:
+            figures |= measure_vectors(model, groups)
+        if arguments.only in {None, "words"}:
+            measure_words(groups)
+        if arguments.only in {None, "search"}:
+            figures |= measure_search(groups, 3)
+        if arguments.only in {None, "insert"}:
+            measure_inserts(corpus, model)
+    if arguments.against:
+        before = json.loads(arguments.against.read_text(encoding="utf-8"))
+        growth = figures["search p50"] / before["search p50"]
+        print(f"\nfrom {before['rows']:,} rows to {arguments.rows:,}: search p50 x{growth:.2f}")
+    if arguments.save:
+        arguments.save.write_text(json.dumps(figures), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
