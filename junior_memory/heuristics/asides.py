@@ -190,11 +190,18 @@ def _read_subordinate(text: str) -> Reading | None:
     return reading_of(Family.ASIDE, " ".join([*adverbs, *tokens]), adverbial="", said=text)
 
 
+_NEXT_VERB = re.compile(
+    r" (?:is|are|was|were|has|have|had|looks?|made|makes|helps?|gave|gives|remind|reminds|needs?"
+    r"|will|does)\b.*$",
+    re.IGNORECASE,
+)
+
+
 def _read_relative(text: str) -> Reading | None:
     match = _RELATIVE.search(text)
     if not match or marks.is_task(match[0]):
         return None
-    rest = canonical.trim_tail(match["rest"].strip())
+    rest = canonical.trim_tail(_NEXT_VERB.sub("", match["rest"].strip()))
     if re.match(
         r"^(?:is|are|was|were|and|but|so|to|it|that|looks?|has|have|needs?|will|does|not)\b", rest
     ):

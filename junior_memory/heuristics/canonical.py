@@ -178,6 +178,7 @@ def expand_subject(clause: str) -> str:
     return _WOULD.sub(r"\1 would ", clause)
 
 
+_MANNER = re.compile(r"^(?!(?:ap|re|sup|multip|comp|imp)ply$|rely$|ally$|bully$)[a-z]{3,}ly$")
 _ALL_OF_US = re.compile(
     r"(?!(?:the|of|my|our|their|these|those|this|that|kinds?|sorts?|types?|about|in|over|day|night"
     r"|year|week|set|right|good|for|to|on|at|and|or|things?)\b)[a-z]+\b(?! of\b)",
@@ -200,7 +201,7 @@ def split_adverbs(words: list[str]) -> tuple[list[str], list[str]]:
             continue
         if word in FILLERS or (word == "all" and _ALL_OF_US.match(" ".join(words[position + 1 :]))):
             position += 1
-        elif word in KEPT_ADVERBS:
+        elif word in KEPT_ADVERBS or (_MANNER.match(word) and position + 1 < len(words)):
             kept.append(word)
             position += 1
         else:
@@ -223,7 +224,8 @@ def third_person_predicate(words: list[str]) -> str | None:
         head = NEGATIONS[lowered]
         return " ".join([*adverbs, head, *tail])
     if (
-        lowered in {"do", "am", "was", "were", "have", "had", "can", "could", "would", "will"}
+        lowered
+        in {"do", "am", "are", "was", "were", "have", "had", "can", "could", "would", "will"}
         and tail
     ):
         later, more = split_adverbs(tail)
@@ -261,6 +263,7 @@ def trim_tail(text: str) -> str:
         before = text
         for pattern in _TAILS:
             shorter = pattern.sub("", text).rstrip(" ,-:")
+            shorter = re.sub(r" (?:lately|recently|now|again) to$", "", shorter)
             if len(shorter.split()) >= 3 and not _SUBORDINATE_HEAD.match(shorter):
                 text = shorter
         if text == before:

@@ -237,7 +237,7 @@ _ELLIPTIC = (
     (
         re.compile(
             r"^(?:love|hate|prefer|can't stand|don't (?:like|eat|drink)|really (?:love|like"
-            r"|enjoy))\b(?! (?:is|was|has|makes|can|it|that|this|the|those|these|your?|how|what"
+            r"|enjoy))\b(?! (?:and|is|was|has|makes|can|it|that|this|the|those|these|your?|how|what"
             r"|when|to (?:see|hear|know)|seeing|hearing you)\b)",
             re.I,
         ),

@@ -49,6 +49,26 @@ EVALUATES = re.compile(
     r"|easier|faster|cleaner|nicer|prettier|too)\b",
     re.I,
 )
+TURN_IN_LIFE = re.compile(
+    r"\b(?:moved (?:to|from)|switched from|married|engaged|divorced|born|raised|grew up"
+    r"|graduated|adopted"
+    r"|retired|quit|founded|started (?:a|my|their|at|working|learning|playing|taking"
+    r"|running)|joined (?!the (?:call|meeting|chat|channel|room|stream|session|wifi"
+    r"|server)\b)|became|used to"
+    r"|studied|(?:was|got|been) (?:promoted|hired|accepted|invited)|diagnosed|published"
+    r"|immigrated|emigrated|enlisted|served"
+    r"|(?:ran|finished) (?:a|their) (?:\w+ )?(?:marathon|triathlon)|bought (?:a|an|their)"
+    r" (?:\w+ )?(?:house|car|flat|apartment|boat|bike|piano|guitar|home|farm)"
+    r"|learning|studying|training for|volunteering|expecting|saving (?:up )?for|raising"
+    r"|writing a (?:book|novel)|working (?:as|at|for|part|full|remotely|in|from|towards?)"
+    r"|living|moving to|getting (?:married|divorced)|planning to|thinking of \w+ing"
+    r"|hoping to|vegan|vegetarian|sober"
+    r"|for (?:\w+ ){1,3}years|since (?:(?:19|20)\d\d|they were)|has (?:always|never|been to|lived"
+    r"|worked|played|owned)|switched to|changed their)\b",
+    re.IGNORECASE,
+)
+"""A turn in a life, which is worth keeping even when it is told in passing."""
+
 AT_HAND = frozenset(
     "debugging fixing testing deploying waiting getting having seeing looking trying "
     "running asking calling wondering struggling"

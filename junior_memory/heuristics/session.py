@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from junior_memory.candidates import MAX_EVIDENCE, Authority, Candidate, Entry, EntryType, Role
-from junior_memory.heuristics import corrections, references, refusals, support
+from junior_memory.heuristics import corrections, marks, references, refusals, support
 from junior_memory.heuristics.answers import read_answer
 from junior_memory.heuristics.asides import read_aside
 from junior_memory.heuristics.canonical import trim_tail
@@ -291,27 +291,9 @@ def _from_tool(entry: Entry, *, place: int) -> list[Statement]:
 _WEAK = frozenset({Family.OPINION, Family.FEELING, Family.INFLUENCE, Family.TOLD, Family.ASIDE})
 _COMPANY = 1
 _AT_LENGTH = 4
-_LEAST_WEAK_SCORE = -0.9
+_LEAST_WEAK_SCORE = -0.6
 _WORK_SHARE = 3
 _WORK_SAMPLE = 2_000
-_TURN_IN_LIFE = re.compile(
-    r"\b(?:moved (?:to|from)|switched from|married|engaged|divorced|born|raised|grew up"
-    r"|graduated|adopted"
-    r"|retired|quit|founded|started (?:a|my|their|at|working|learning|playing|taking"
-    r"|running)|joined (?!the (?:call|meeting|chat|channel|room|stream|session|wifi"
-    r"|server)\b)|became|used to"
-    r"|studied|(?:was|got|been) (?:promoted|hired|accepted|invited)|diagnosed|published"
-    r"|immigrated|emigrated|enlisted|served"
-    r"|(?:ran|finished) (?:a|their) (?:\w+ )?(?:marathon|triathlon)|bought (?:a|an|their)"
-    r" (?:\w+ )?(?:house|car|flat|apartment|boat|bike|piano|guitar|home|farm)"
-    r"|learning|studying|training for|volunteering|expecting|saving (?:up )?for|raising"
-    r"|writing a (?:book|novel)|working (?:as|at|for|part|full|remotely|in|from|towards?)"
-    r"|living|moving to|getting (?:married|divorced)|planning to|thinking of \w+ing"
-    r"|hoping to|vegan|vegetarian|sober"
-    r"|for (?:\w+ ){1,3}years|since (?:(?:19|20)\d\d|they were)|has (?:always|never|been to|lived"
-    r"|worked|played|owned)|switched to|changed their)\b",
-    re.IGNORECASE,
-)
 
 
 def _is_weak(statement: Statement) -> bool:
@@ -323,7 +305,7 @@ def _is_weak(statement: Statement) -> bool:
     if statement.family in _WEAK:
         return True
     passing = statement.family in {Family.EVENT, Family.ONGOING}
-    return passing and not _TURN_IN_LIFE.search(statement.content)
+    return passing and not marks.TURN_IN_LIFE.search(statement.content)
 
 
 def _without_lone_asides(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from junior_memory.heuristics import marks
+from junior_memory.heuristics.outlets import WEAK_SUBJECT, read_outlet
 from junior_memory.heuristics.statements import Family, Reading
 from junior_memory.heuristics.wording import inside, reading_of
 
@@ -26,14 +27,6 @@ _INFLUENCE = re.compile(
 _S_HAS = re.compile(
     r"(?<=\w)'s (?=(?:really |always |also |definitely )?(?:helped|made|given|brought|taught"
     r"|allowed|changed|shaped|inspired|been)\b)",
-    re.I,
-)
-_WEAK_SUBJECT = re.compile(
-    r"^(?:it|that|this|they|these|those|he|she|you|there|which|who|what|and|but|so|seeing"
-    r" (?:it|that|them)|knowing|hearing|being there|your|i|we|everyone|everything|someone"
-    r"|something|nothing|just|having (?:you|it|them)|thing|doing (?:it|that|this)|all|hope"
-    r"|wish|glad|let|please|her|his|their|its|really|hang|don't|fingers|stuff|to|when|if|wow|take|keep|give|tell|go|enjoy"
-    r"|sounds|looks|seems|got|can|cannot|could|would|each|no|not|as|like|love|thank|thanks)\b",
     re.I,
 )
 _IS_MY = re.compile(
@@ -83,30 +76,6 @@ _MADE_ME = re.compile(
     r"(?:(?:made|makes|got) (?:me|us) (?=realize|realise|appreciate|want)|(?=remind|taught))"
     r"(?P<verb>realize|realise|appreciate|want|reminds?|reminded|taught)(?: (?:me|us))?"
     r" (?P<what>(?!me\b|us\b|of (?:you|that|this|it)\b).{8,150})$",
-    re.I,
-)
-_SOME_OF_MY = re.compile(
-    r"^(?:one|two|three|some|a few|many) of my (?P<kind>(?:all-time )?(?:favou?rites?|faves?)"
-    r"(?: [a-z]+){0,2}) (?:is|are) (?P<what>(?!that\b|when\b|how\b|to\b|because\b|it\b).{3,80})$",
-    re.I,
-)
-_GERUND_IS_MY = re.compile(
-    r"^(?P<subject>(?!(?:being there|thing|something|nothing|everything|anything|seeing you)\b)"
-    r"[A-Za-z]+ing(?: (?!(?:it|this|that|you|them)\b)[\w'-]+){0,6}?)(?:'s| is)"
-    r" (?:also |really |always )?(?:(?P<mine>my (?!(?:problem|job|task|question|goal|plan)\b)"
-    r"[\w -]{3,24})|(?P<what>(?!(?:hard|new|not|too|so|fine|ok|good|great|fun|cool)\b)(?:like )?"
-    r"[a-z]+(?: [a-z]+)?) (?:for|to) me)$",
-    re.I,
-)
-_MY_WAY = re.compile(
-    r"^(?P<subject>[A-Za-z][\w' -]{2,50}?)(?:'s| is| are) (?:also |really |always |such )?"
-    r"(?P<what>an? (?:\w+ ){0,2}(?:way|outlet|escape|place|source|reminder) (?:for me )?"
-    r"(?:to|of|for|that) .*\b(?:my|me|myself)\b.{0,80})$",
-    re.I,
-)
-_MOST_IMPORTANT = re.compile(
-    r"^(?P<subject>[A-Z][\w', -]{3,50}?)(?:'s| is| are) (?:always |definitely )?"
-    r"(?P<what>the most (?:important|precious|valuable) thing) (?:to|for|in) (?:me|us|my life)$",
     re.I,
 )
 _ONE_OF_MY = re.compile(
@@ -161,7 +130,7 @@ def read_influence(text: str, *, whole: str, said: str) -> Reading | None:
     colour" likewise.
     """
     own = _IS_MY.match(text)
-    if own and not _WEAK_SUBJECT.match(own["subject"]):
+    if own and not WEAK_SUBJECT.match(own["subject"]):
         be = "is" if own["be"] == "'s" else own["be"].strip()
         named = inside(own["subject"])
         if own["what"].lower() == "thing" and not own["rest"]:
@@ -174,7 +143,7 @@ def read_influence(text: str, *, whole: str, said: str) -> Reading | None:
     match = _INFLUENCE.match(_S_HAS.sub(" has ", text, count=1))
     if (
         not match
-        or _WEAK_SUBJECT.match(match["subject"])
+        or WEAK_SUBJECT.match(match["subject"])
         or marks.is_task(text)
         or _ALL_THAT.match(text)
     ):
@@ -250,7 +219,7 @@ def _read_value(text: str, *, whole: str, said: str) -> Reading | None:
     if recalled:
         return reading_of(Family.EVENT, f"remembers {recalled['what']}", adverbial="", said=said)
     match = _TO_ME.match(text) or _MEANS.match(text)
-    if match and not _WEAK_SUBJECT.match(match["subject"]) and not marks.is_task(text):
+    if match and not WEAK_SUBJECT.match(match["subject"]) and not marks.is_task(text):
         subject = inside(match["subject"])
         if match.groupdict().get("how", "").lower() in {
             "interesting",
@@ -262,40 +231,11 @@ def _read_value(text: str, *, whole: str, said: str) -> Reading | None:
                 Family.INFLUENCE, f"finds {subject} {match['how']}", adverbial="", said=said
             )
         return reading_of(Family.INFLUENCE, f"values {subject}", adverbial="", said=said)
-    some = _SOME_OF_MY.match(text)
-    if some and not marks.is_task(text):
-        return reading_of(
-            Family.PREFERENCE,
-            f"counts {some['what']} among my {some['kind']}",
-            adverbial="",
-            said=said,
-        )
-    owned = _GERUND_IS_MY.match(text)
-    if owned and not marks.is_task(text):
-        return reading_of(
-            Family.INFLUENCE,
-            f"sees {inside(owned['subject'])} as {owned['mine'] or owned['what']}",
-            adverbial="",
-            said=said,
-        )
-    way = _MY_WAY.match(text)
-    if way and not _WEAK_SUBJECT.match(way["subject"]) and not marks.is_task(text):
-        return reading_of(
-            Family.INFLUENCE,
-            f"sees {inside(way['subject'])} as {way['what'].replace('for me ', '')}",
-            adverbial="",
-            said=said,
-        )
-    first = _MOST_IMPORTANT.match(text)
-    if first and not _WEAK_SUBJECT.match(first["subject"]) and not marks.is_task(text):
-        return reading_of(
-            Family.INFLUENCE,
-            f"sees {inside(first['subject'])} as {first['what']} in life",
-            adverbial="",
-            said=said,
-        )
+    outlet = read_outlet(text, said=said)
+    if outlet is not None:
+        return outlet
     listed = _ONE_OF_MY.match(text)
-    if listed and not _WEAK_SUBJECT.match(listed["subject"]):
+    if listed and not WEAK_SUBJECT.match(listed["subject"]):
         what = listed["subject"]
         return reading_of(
             Family.PREFERENCE,
@@ -304,7 +244,7 @@ def _read_value(text: str, *, whole: str, said: str) -> Reading | None:
             said=said,
         )
     brings = _ALL_THAT.match(text)
-    if brings and not _WEAK_SUBJECT.match(brings["subject"]):
+    if brings and not WEAK_SUBJECT.match(brings["subject"]):
         subject = re.sub(r"^my ", "their ", brings["subject"], flags=re.I)
         return reading_of(
             Family.INFLUENCE,
@@ -387,7 +327,7 @@ def _read_value(text: str, *, whole: str, said: str) -> Reading | None:
             said=said,
         )
     match = _I_ENJOY.match(text)
-    if match and not _WEAK_SUBJECT.match(match["subject"]):
+    if match and not WEAK_SUBJECT.match(match["subject"]):
         return reading_of(
             Family.PREFERENCE,
             f"{match['verb']}s {match['subject'][0].lower()}{match['subject'][1:]}",
@@ -395,14 +335,14 @@ def _read_value(text: str, *, whole: str, said: str) -> Reading | None:
             said=said,
         )
     match = _PART_OF_LIFE.match(text)
-    if match and not _WEAK_SUBJECT.match(match["subject"]) and not marks.is_task(text):
+    if match and not WEAK_SUBJECT.match(match["subject"]) and not marks.is_task(text):
         subject = re.sub(r"^(?:my|our) ", "", match["subject"], flags=re.I)
         subject = inside(subject)
         return reading_of(
             Family.INFLUENCE, f"sees {subject} as {match['rest']}", adverbial="", said=said
         )
     match = _FOR_ME.match(text)
-    if match and not _WEAK_SUBJECT.match(match["subject"]):
+    if match and not WEAK_SUBJECT.match(match["subject"]):
         return reading_of(
             Family.OPINION,
             f"sees {inside(match['subject'])} as {match['rest']}",

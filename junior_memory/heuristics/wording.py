@@ -24,6 +24,7 @@ _DANGLES = re.compile(
     r"|lot|look|point)\.$"
     r"|^(?:loves|likes|enjoys|hates|prefers) (?:\w+ing )?(?:how )?(?:him|her|these|those|they|he"
     r"|she|it)\b"
+    r"|\b(?:loves|likes|wants|plans|hopes|has|is|was|\w+ed) to\.$"
     r"|, but(?:, of course)?\.$|\bso excited to\.$|\bpart of something bigger\.$",
     re.IGNORECASE,
 )
@@ -36,6 +37,7 @@ _WEIGHED = frozenset(
 )
 _MIN_CONTENT_WORDS = 2
 _OPEN_WORDS = 8
+_SHORT_NAME = 5
 
 
 def content_words(text: str) -> int:
@@ -101,12 +103,13 @@ def inside(phrase: str) -> str:
         first[1:].lower() != first[1:]
         or rest[:1].isupper()
         or rest[:1].isdigit()
-        or first.endswith("'s")
+        or (first.endswith("'s") and lowered.removesuffix("'s") not in _COMMON)
     ):
         return phrase
     plural = lowered.endswith("s") and not lowered.endswith(("ss", "us", "is"))
     if (
-        lowered in _COMMON
+        lowered.removesuffix("'s") in _COMMON
+        or (lowered.endswith("ing") and len(lowered) > _SHORT_NAME)
         or plural
         or (rest and not rest.startswith(("and ", "& ")))
         or (rest and lowered.endswith("ing"))

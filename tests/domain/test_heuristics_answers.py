@@ -193,3 +193,37 @@ def test_statement_that_points_at_something_said_elsewhere_is_left_out(said: str
 )
 def test_wording_keeps_who_said_it_and_drops_the_ornament(said: str, fact: str) -> None:
     assert [one.content for one in read_first_person(said)] == [fact]
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("Cooking is therapy for me", "Sees cooking as therapy."),
+        (
+            "Cuddling up with a book is my chill time",
+            "Sees cuddling up with a book as their chill time.",
+        ),
+        ("Chess is a good way to clear my head", "Sees chess as a good way to clear their head."),
+        (
+            "Two of my favorites are Dune and Solaris",
+            "Counts Dune and Solaris among their favorites.",
+        ),
+        ("It's a pity that I don't have pets", "Does not have pets."),
+        ("These lanterns I bought in June look great at night", "Bought some lanterns in June."),
+        (
+            "Organizing the chess fair in my street was an awesome experience",
+            "Found organizing the chess fair in their street an awesome experience.",
+        ),
+    ],
+)
+def test_what_something_is_to_somebody_reads_well(said: str, fact: str) -> None:
+    readings = [*read_first_person(said), read_aside(said), read_told(said)]
+    assert fact in [one.content for one in readings if one is not None]
+
+
+def test_one_event_told_in_a_talk_of_several_messages_is_kept() -> None:
+    talk: list[Said] = ["Hey, long time no talk!", ("Hi! What's new?", "assistant")]
+    news = "I got a puppy two weeks ago and she follows me everywhere."
+    more: list[Said] = [("Aww!", "assistant"), "Thanks a lot!", ("Bye!", "assistant"), "See ya!"]
+    assert len(learned(*talk, news, *more)) == 1
+    assert learned(news) == []
