@@ -116,18 +116,26 @@ def _connect(deadline: Deadline) -> None:
     if wrapper.connection is not None:
         return
     failed: list[BaseException] = []
+    handover = threading.Lock()
+    is_late = False
 
     def connect() -> None:
         try:
             wrapper.ensure_connection()
         except Error as error:
             failed.append(error)
+        with handover:
+            if is_late:
+                # Nobody waits for it any more: back to the pool, or the pool runs dry.
+                wrapper.close()
 
     wrapper.inc_thread_sharing()
     thread = threading.Thread(target=connect, name="connect", daemon=True)
     thread.start()
     thread.join(max(0.0, deadline.remaining_ms / 1000))
-    if thread.is_alive():
+    with handover:
+        is_late = wrapper.connection is None and not failed
+    if is_late:
         # The wrapper belongs to the late thread from here on; this one makes itself a new one.
         del connections[DEFAULT_DB_ALIAS]
         raise DeadlinePassed
