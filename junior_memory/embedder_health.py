@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from junior_memory import embedding_models
-from junior_memory.embeddings import OnBehalf, record_attempts
+from junior_memory.model_calls import record_attempts
 from junior_memory.models import EmbeddingModel
 from junior_memory.providers import (
     Embedder,
@@ -129,6 +129,12 @@ _asking = threading.Lock()
 _answers: dict[int, _Answer] = {}
 
 
+def forget_answers() -> None:
+    """Ask again next time."""
+    with _asking:
+        _answers.clear()
+
+
 def _model_answer(embedder: Embedder) -> _Answer:
     """Ask a remote model once in a while how long its vectors are."""
     if embedder.is_local:
@@ -146,8 +152,8 @@ def _ask(embedder: Embedder) -> _Answer:
     try:
         found = embedder.embed([embedding_models.PROBE], timeout_seconds=ASK_SECONDS)
     except EmbeddingFailed as failure:
-        record_attempts(name, failure.attempts, OnBehalf())
+        record_attempts(name, failure.attempts)
         refused = failure.reason if failure.is_permanent else ""
         return _Answer(None, refused, now + ASKED_AGAIN_SECONDS)
-    record_attempts(name, found.attempts, OnBehalf())
+    record_attempts(name, found.attempts)
     return _Answer(len(found.vectors[0]), "", now + ASKED_EVERY_SECONDS)

@@ -11,9 +11,11 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from junior_memory import clock
+from junior_memory.model_calls import record_attempts
 from junior_memory.models import EmbeddingModel
 from junior_memory.providers import (
     Embedder,
+    EmbeddingFailed,
     ModelName,
     UnusableEmbedder,
     configured,
@@ -96,7 +98,14 @@ def register(
 
 def dimensions_of(embedder: Embedder) -> int:
     """Ask a model how long its vectors are; raises EmbeddingFailed."""
-    return len(embedder.embed([PROBE], timeout_seconds=PROBE_SECONDS).vectors[0])
+    name = ModelName(embedder.provider, embedder.model)
+    try:
+        found = embedder.embed([PROBE], timeout_seconds=PROBE_SECONDS)
+    except EmbeddingFailed as failure:
+        record_attempts(name, failure.attempts)
+        raise
+    record_attempts(name, found.attempts)
+    return len(found.vectors[0])
 
 
 def prepare(name: ModelName, *, now: datetime, dimensions: int | None = None) -> EmbeddingModel:

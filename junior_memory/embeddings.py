@@ -9,19 +9,16 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
 from django.db import Error, transaction
 
 from junior_memory import clock, embedding_models, fingerprints, queue
-from junior_memory.models import Agent, EmbeddingModel, Memory, MemoryEmbedding, ModelCall
-from junior_memory.pricing import price_of
+from junior_memory.model_calls import OnBehalf, record_attempts
+from junior_memory.models import EmbeddingModel, Memory, MemoryEmbedding
 from junior_memory.providers import (
-    Attempt,
     EmbeddingFailed,
-    ModelName,
     UnusableEmbedder,
     Vector,
     configured,
@@ -30,8 +27,6 @@ from junior_memory.providers import (
 from junior_memory.secrets import RULES_VERSION, mask_secrets
 
 logger = logging.getLogger(__name__)
-
-OPERATION = "embed"
 
 WRITE_SECONDS = 60.0
 """What one batch of the worker may take, with its attempts."""
@@ -45,18 +40,6 @@ REPAIR_SECONDS = 20.0
 
 BATCH = 128
 """Memories that are embedded and stored together."""
-
-FREE_OUTCOMES = ("http_", "rate_limited")
-"""Refused before any work was done: costs nothing. Anything else that failed costs unknown."""
-
-
-@dataclass(frozen=True, slots=True)
-class OnBehalf:
-    """For whom a model is called, for the record; `calls` collects what that cost."""
-
-    agent: Agent | None = None
-    recall_id: UUID | None = None
-    calls: list[ModelCall] = field(default_factory=list)
 
 
 def content_hash(content: str) -> str:
@@ -76,7 +59,6 @@ def embed_texts(
 
     Not inside a transaction unless the embedder is local. Raises EmbeddingFailed, UnusableEmbedder.
     """
-    payer = on_behalf or OnBehalf()
     embedder = embedding_models.embedder_of(model)
     try:
         found = embedder.embed(
@@ -85,40 +67,12 @@ def embed_texts(
             attempts=attempts,
         )
     except EmbeddingFailed as failure:
-        record_attempts(embedding_models.name_of(model), failure.attempts, payer)
+        record_attempts(embedding_models.name_of(model), failure.attempts, on_behalf)
         raise
-    record_attempts(embedding_models.name_of(model), found.attempts, payer)
+    record_attempts(embedding_models.name_of(model), found.attempts, on_behalf)
     if any(len(vector) != model.dimensions for vector in found.vectors):
         raise EmbeddingFailed("wrong_dimensions", is_permanent=True)
     return found.vectors
-
-
-def record_attempts(name: ModelName, attempts: Sequence[Attempt], on_behalf: OnBehalf) -> None:
-    """Write what was paid for; a record that cannot be written fails nobody."""
-    if not attempts:
-        return
-    now = clock.now()
-    calls = [
-        ModelCall(
-            operation=OPERATION,
-            provider=name.provider,
-            model=name.model,
-            input_tokens=attempt.input_tokens or 0,
-            cost_usd=0
-            if attempt.outcome.startswith(FREE_OUTCOMES)
-            else price_of(name.provider, name.model, input_tokens=attempt.input_tokens),
-            outcome=attempt.outcome,
-            duration_ms=attempt.duration_ms,
-            agent=on_behalf.agent,
-            recall_id=on_behalf.recall_id,
-            created_at=now,
-        )
-        for attempt in attempts
-    ]
-    try:
-        on_behalf.calls.extend(ModelCall.objects.bulk_create(calls))
-    except Error as error:
-        logger.warning("a model call was not recorded (%s)", type(error).__name__)
 
 
 def cover(memories: Sequence[Memory], *, now: datetime) -> None:

@@ -110,6 +110,9 @@ class _Elsewhere:
             self._found = _attempt(self.leg, self._limit_ms)
         except Unavailable:
             self._found = Failure()
+        except Exception as error:  # noqa: BLE001 - a thread's last words would hold content
+            logger.error("the %s leg broke (%s)", self.leg.name, type(error).__name__)
+            self._found = Failure()
         finally:
             connections.close_all()
 

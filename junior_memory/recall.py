@@ -8,21 +8,22 @@ here raises for a failing search; only a database that is gone is Unavailable.
 from __future__ import annotations
 
 import logging
+import threading
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
-from django.db import Error
+from django.db import Error, connections
 
 from junior_memory import clock, embedding_models, events
 from junior_memory.access import Source, Viewer
 from junior_memory.conf import conf
 from junior_memory.deadlines import Deadline, DeadlinePassed, held_to, statement_limit
-from junior_memory.embeddings import OnBehalf
 from junior_memory.legs import Leg, may_part
+from junior_memory.model_calls import OnBehalf
 from junior_memory.models import Agent, Memory, MemoryUse, PublicUse
 from junior_memory.prompt_block import Note, pack
 from junior_memory.querysets import MemoryQuerySet
@@ -58,6 +59,12 @@ owner get nothing (`tests/benchmarks/retrieval.py` prints the curve).
 
 NEAR_BEST = 0.4
 """The share of the best candidate's strength that the others need."""
+
+EVENT_MS = 60
+"""What writing the event may add to an answer; beyond it the event is written beside the answer."""
+
+LATER_MS = 10_000
+"""How long an event that was put off may wait for its tables."""
 
 LEG_SHARE = 0.8
 """What of the remaining time the legs may use; the rest is for reading once more and the event."""
@@ -415,7 +422,7 @@ def _record(
     recall_id: uuid.UUID,
     looking: _Looking,
 ) -> None:
-    """Write the event and the uses in what is left of the time; never fail the answer."""
+    """Write the event and the uses, without delaying or failing the answer."""
     used = [candidate for candidate in decided.candidates if not candidate.gate]
     payload = events.MemoriesRecalled(
         recall_id=recall_id,
@@ -427,30 +434,43 @@ def _record(
         withheld_secrets=sum(c.gate is Gate.SECRET for c in decided.candidates),
         degraded=list(decided.degraded),
     )
-    try:
-        with statement_limit(looking.deadline.statement_ms()):
-            event = events.record_event(
-                events.MEMORIES_RECALLED,
-                payload,
+
+    def write() -> None:
+        event = events.record_event(
+            events.MEMORIES_RECALLED,
+            payload,
+            conversation_id=request.conversation_id,
+            agent=request.agent,
+            owner=request.viewer.user,
+            now=looking.now,
+            calls=list(looking.payer.calls),
+        )
+        MemoryUse.objects.bulk_create(
+            MemoryUse(
+                memory_id=c.hit.memory.pk,
+                event=event,
+                viewer=request.viewer.user,
                 conversation_id=request.conversation_id,
-                agent=request.agent,
-                owner=request.viewer.user,
-                now=looking.now,
-                calls=list(looking.payer.calls),
+                rank=rank,
+                leg=c.hit.legs[0] if c.hit.legs else LEXICAL,
+                used_at=looking.now,
             )
-            MemoryUse.objects.bulk_create(
-                MemoryUse(
-                    memory_id=c.hit.memory.pk,
-                    event=event,
-                    viewer=request.viewer.user,
-                    conversation_id=request.conversation_id,
-                    rank=rank,
-                    leg=c.hit.legs[0] if c.hit.legs else LEXICAL,
-                    used_at=looking.now,
-                )
-                for rank, c in enumerate(used, start=1)
-            )
-    except DeadlinePassed:
-        logger.warning("no time was left to record a recall")
+            for rank, c in enumerate(used, start=1)
+        )
+
+    try:
+        with statement_limit(min(EVENT_MS, looking.deadline.statement_ms())):
+            write()
+    except (DeadlinePassed, Error):
+        # The answer does not wait for its record; the record is tried again beside it.
+        threading.Thread(target=_write_later, args=[write], name="event", daemon=True).start()
+
+
+def _write_later(write: Callable[[], None]) -> None:
+    try:
+        with statement_limit(LATER_MS):
+            write()
     except Error as error:
         logger.warning("a recall was not recorded (%s)", type(error).__name__)
+    finally:
+        connections.close_all()

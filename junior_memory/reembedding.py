@@ -124,7 +124,7 @@ def _samples(old: EmbeddingModel, new: EmbeddingModel, now: datetime) -> list[tu
 def _neighbours(model: EmbeddingModel, memory_id: UUID, owner: User, now: datetime) -> set[UUID]:
     viewer = access.person(owner)
     own = MemoryEmbedding.objects.get(embedding_model=model, memory_id=memory_id)
-    query = Query(model, "", timeout_seconds=0, vector=own.vector.to_list())
+    query = Query(model, "", timeout_seconds=0, vector=list(own.vector))
     rows = Memory.objects.visible_to(viewer).active(now).exclude(pk=memory_id)
     with transaction.atomic():
         found = [

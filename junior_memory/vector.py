@@ -24,6 +24,7 @@ from junior_memory.access import Viewer
 from junior_memory.filters import NO_FILTERS, Filters
 from junior_memory.legs import Leg, LegAnswer, LegFailed
 from junior_memory.lexical.leg import Scored
+from junior_memory.model_calls import OnBehalf
 from junior_memory.models import EmbeddingModel
 from junior_memory.parts import TRUE, Fragment, Part, fetch, parts_of
 from junior_memory.providers import EmbeddingFailed, UnusableEmbedder, Vector
@@ -83,7 +84,7 @@ class Query:
     model: EmbeddingModel
     text: str
     timeout_seconds: float
-    on_behalf: embeddings.OnBehalf = field(default_factory=embeddings.OnBehalf)
+    on_behalf: OnBehalf = field(default_factory=OnBehalf)
     vector: Vector = ()
 
     def embed(self) -> None:

@@ -25,6 +25,9 @@ WITH (m = 16, ef_construction = 64)
 WHERE embedding_model_id = {model} AND visibility = 'public'
 """
 
+# The planner would sample the vectors themselves; a dump with statistics must not hold any.
+NO_STATISTICS = "ALTER INDEX {name} ALTER COLUMN 1 SET STATISTICS 0"
+
 BUILD_MEMORY = "256MB"
 
 
@@ -69,6 +72,7 @@ def ensure_index(model: EmbeddingModel, *, worth_it_at: int = WORTH_IT_AT) -> bo
                 cursor.execute(f"SET maintenance_work_mem = '{BUILD_MEMORY}'")
                 cursor.execute(f"SET max_parallel_maintenance_workers = {helpers}")
                 cursor.execute(statement)
+                cursor.execute(NO_STATISTICS.format(name=index_name(model)))
         except Error as error:
             logger.warning("the vector index was not built (%s)", type(error).__name__)
             drop_index(model)

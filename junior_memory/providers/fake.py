@@ -15,6 +15,9 @@ from junior_memory.providers.base import (
     normalised,
 )
 
+PLACES = 4
+"""Dimensions that each word has a part in: two words rarely meet in all of them."""
+
 _WORD = re.compile(r"\w+")
 
 
@@ -65,7 +68,8 @@ class FakeEmbedder:
         size = self.answers_with or self.dimensions or 1
         vector = [0.0] * size
         for word in _WORD.findall(cut_to_tokens(text, self.max_tokens).casefold()):
-            digest = hashlib.blake2b(word.encode(), digest_size=8).digest()
-            place = int.from_bytes(digest[:6], "big") % size
-            vector[place] += 1 if digest[7] % 2 else -1
+            digest = hashlib.blake2b(word.encode(), digest_size=5 * PLACES).digest()
+            for start in range(0, len(digest), 5):
+                place = int.from_bytes(digest[start : start + 4], "big") % size
+                vector[place] += 1 if digest[start + 4] % 2 else -1
         return normalised(vector)
