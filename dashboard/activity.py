@@ -63,7 +63,8 @@ def _what(entry: AuditEntry) -> str:
         case "preferences_changed":
             return _preferences(details)
         case "imported":
-            return f"imported {details.get('imported', 0):,} memories"
+            imported = int(details.get("imported", 0))
+            return "imported a memory" if imported == 1 else f"imported {imported:,} memories"
         case "token_created":
             return f"made the token {details.get('token_prefix', '')}…"
     return WHAT.get(entry.action, entry.action.replace("_", " "))

@@ -28,7 +28,7 @@ from junior_memory.errors import (
 )
 from junior_memory.inventory import PLACES, vacuum
 from junior_memory.locks import lock, owner_lock
-from junior_memory.memories import quota_use
+from junior_memory.memories import end_of_chain, quota_use
 from junior_memory.models import (
     Agent,
     ArchiveReason,
@@ -253,9 +253,13 @@ def _restore(memory: Memory, *, now: datetime) -> Memory:
     if memory.expires_at is not None and memory.expires_at <= now:
         raise Expired
     if memory.archived_at is None:
-        if memory.superseded_at is not None:
-            raise NotFound
-        return memory
+        if memory.superseded_at is None:
+            return memory
+        # Restored already, beside a twin that was remembered meanwhile: the twin stands for it.
+        end = end_of_chain(memory)
+        if end.fingerprint == memory.fingerprint and end.archived_at is None:
+            return end
+        raise NotFound
     if memory.archive_reason not in {
         ArchiveReason.USER_REMOVED,
         ArchiveReason.TOOL_REMOVED,

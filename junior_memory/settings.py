@@ -236,6 +236,8 @@ LOGGING = {
     "loggers": {
         "junior_memory": {"level": env.text("MEMORY_LOG_LEVEL", "INFO").upper()},
         "django": {"level": "WARNING", "propagate": True, "handlers": []},
+        # The web server prints tracebacks of its own, unless its lines go the same way.
+        "uvicorn": {"level": "WARNING", "propagate": False, "handlers": ["stderr"]},
         **{
             name: {"level": "WARNING"}
             for name in (

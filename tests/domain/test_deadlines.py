@@ -17,9 +17,11 @@ from junior_memory import people
 from junior_memory.access import Source, Viewer
 from junior_memory.deadlines import Deadline, DeadlinePassed, held_to
 from junior_memory.errors import Unavailable
+from junior_memory.models import ConversationEvent, MemoryUse
 from junior_memory.recall import RecallRequest, recall
 from junior_memory.search import search_memories
 from tests.factories import UserFactory, make_memory
+from tests.processes import wait_for
 
 SLACK_MS = 150
 """What a busy machine may add before a thread that is due gets its turn."""
@@ -178,3 +180,54 @@ def test_a_connection_cut_while_reading_is_unavailable_and_recovers() -> None:
         recall(request)
     connection.close_if_unusable_or_obsolete()
     assert recall(replace(request, deadline_ms=10_000)).memories
+
+
+def test_a_locked_event_table_delays_no_answer_and_the_event_is_written_after() -> None:
+    request = request_for(5_000)
+    locked, release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN")
+            cursor.execute("LOCK TABLE junior_memory_conversationevent IN ACCESS EXCLUSIVE MODE")
+            locked.set()
+            release.wait(10)
+            cursor.execute("ROLLBACK")
+        connections.close_all()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    try:
+        assert locked.wait(10)
+        answer, took_ms = timed(request)
+    finally:
+        release.set()
+        holder.join()
+    assert answer.memories
+    assert took_ms < 1_500, "it waited for its record"
+    wait_for(lambda: ConversationEvent.objects.filter(name="memories_recalled").exists())
+    wait_for(lambda: MemoryUse.objects.exists())
+
+
+def test_a_connection_that_opens_too_late_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = request_for(300)
+    connection.close()
+    wrapper = connections["default"]
+    backend = type(wrapper)
+    original = backend.get_new_connection
+    late = threading.Event()
+
+    def slow(self: Any, params: Any) -> Any:
+        late.wait(5)
+        return original(self, params)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(backend, "get_new_connection", slow)
+        answer, _ = timed(request)
+        assert answer.timed_out
+        late.set()
+        (connecting,) = [one for one in threading.enumerate() if one.name == "connect"]
+        connecting.join(10)
+    assert wrapper.connection is None, "kept by a thread that nobody waits for"
+    connections["default"].close()
+    connections["default"] = wrapper
