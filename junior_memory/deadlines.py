@@ -153,12 +153,14 @@ def _watchdog(deadline: Deadline) -> Iterator[None]:
     """
     raw = raw_connection()
     over = threading.Lock()
-    done = False
+    done = bitten = False
 
     def bite() -> None:
+        nonlocal bitten
         with over:
             if done or raw is None or raw.closed:
                 return
+            bitten = True
             with contextlib.suppress(OSError), socket.socket(fileno=os.dup(raw.fileno())) as end:
                 end.shutdown(socket.SHUT_RDWR)
 
@@ -171,3 +173,6 @@ def _watchdog(deadline: Deadline) -> Iterator[None]:
         with over:
             done = True
         timer.cancel()
+        if bitten and raw is not None:
+            # Cut between two statements it would look whole, and the pool would lend it again.
+            raw.close()

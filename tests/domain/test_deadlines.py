@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connection, connections
+from django.db import DatabaseError, OperationalError, connection, connections
 
 from junior_memory import people
 from junior_memory.access import Source, Viewer
-from junior_memory.deadlines import Deadline, DeadlinePassed, held_to
+from junior_memory.deadlines import Deadline, DeadlinePassed, held_to, raw_connection
 from junior_memory.errors import Unavailable
 from junior_memory.models import ConversationEvent, MemoryUse
 from junior_memory.recall import RecallRequest, recall
@@ -231,3 +231,14 @@ def test_a_connection_that_opens_too_late_is_given_back(monkeypatch: pytest.Monk
     assert wrapper.connection is None, "kept by a thread that nobody waits for"
     connections["default"].close()
     connections["default"] = wrapper
+
+
+def test_a_connection_cut_between_statements_is_not_lent_again() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    raw = raw_connection()
+    with pytest.raises((DeadlinePassed, DatabaseError)), held_to(Deadline.after(150)):
+        time.sleep(0.4)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    assert raw.closed
