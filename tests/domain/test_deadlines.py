@@ -237,8 +237,12 @@ def test_a_connection_cut_between_statements_is_not_lent_again() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     raw = raw_connection()
-    with pytest.raises((DeadlinePassed, DatabaseError)), held_to(Deadline.after(150)):
+
+    def oversleep() -> None:
         time.sleep(0.4)
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
+
+    with pytest.raises((DeadlinePassed, DatabaseError)), held_to(Deadline.after(150)):
+        oversleep()
     assert raw.closed
