@@ -30,10 +30,14 @@ class RankList:
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """How lists are fused: the constant `k` and each list's weight (1 when not named)."""
+    """How lists are fused: the constant `k` and each list's weight (1 when not named).
+
+    `top`: how many of the fused rows are looked at once more by further lists; 0 for none.
+    """
 
     k: float
     weights: Mapping[str, float] = field(default_factory=dict)
+    top: int = 0
 
     def weight_of(self, name: str) -> float:
         """Return a list's weight; one that is no positive number counts as 1."""
@@ -62,8 +66,8 @@ PRESETS: Mapping[str, Mapping[str, Fusion]] = {
     # k = 8 of 5-10: the best measured on LoCoMo; 60 flattens the top of the lists. Characters
     # help where words say nothing and must not overrule them.
     "measured": {
-        "search": Fusion(k=8, weights={"characters": 0.3}),
-        "recall": Fusion(k=8),
+        "search": Fusion(k=5, weights={"characters": 0.3}, top=50),
+        "recall": Fusion(k=5, top=50),
     },
     "original": {
         "search": Fusion(k=60),

@@ -6,13 +6,14 @@ it before they leave. Recall composes the same steps (`recall.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
 from junior_memory import clock, embedding_models, lexical
 from junior_memory.access import Viewer
+from junior_memory.closer import look_closer
 from junior_memory.conf import conf
 from junior_memory.counting import FilterCounts, Total, count_by_filter, count_parts
 from junior_memory.errors import InvalidInput
@@ -145,7 +146,11 @@ def search_memories(
             )
         )
     gathered = gather(
-        legs, fusion=preset(conf().fusion, "search"), limit_ms=LEG_LIMIT_MS, now=moment
+        legs,
+        fusion=preset(conf().fusion, "search"),
+        limit_ms=LEG_LIMIT_MS,
+        now=moment,
+        closer=look_closer(rows, query, model),
     )
     page = gathered.fused[offset : offset + limit]
     hits = read_hits(rows, page, gathered)
@@ -200,8 +205,12 @@ def gather(
     limit_ms: int,
     now: datetime,
     apart: bool | None = None,
+    closer: Callable[[Plan, Sequence[UUID]], Sequence[RankList]] | None = None,
 ) -> Gathered:
-    """Run legs, fuse their lists by rank and put them in order; `apart` as `run_legs` takes it."""
+    """Run legs, fuse their lists by rank and put them in order; `apart` as `run_legs` takes it.
+
+    `closer` looks at the fused top once more and answers with further lists.
+    """
     answer = run_legs(legs, limit_ms=limit_ms, apart=apart)
     lists: dict[str, Mapping[UUID, Scored]] = {}
     plan: Plan | None = None
@@ -215,14 +224,15 @@ def gather(
         row = known[memory_id]
         return TieFacts(row.visibility in {"private", "session"}, row.observed_at)
 
-    fused = fuse(
-        (
-            RankList(name, {memory_id: row.score for memory_id, row in rows.items()})
-            for name, rows in lists.items()
-        ),
-        fusion,
-    )
-    return Gathered(tuple(order(fused, facts=facts, now=now)), lists, plan, answer)
+    ranked = [
+        RankList(name, {memory_id: row.score for memory_id, row in rows.items()})
+        for name, rows in lists.items()
+    ]
+    fused = order(fuse(ranked, fusion), facts=facts, now=now)
+    if closer is not None and plan is not None and fusion.top and fused:
+        ranked += closer(plan, [each.id for each in fused[: fusion.top]])
+        fused = order(fuse(ranked, fusion), facts=facts, now=now)
+    return Gathered(tuple(fused), lists, plan, answer)
 
 
 def read_hits(rows: MemoryQuerySet, page: Sequence[Fused], gathered: Gathered) -> list[Hit]:
@@ -240,7 +250,7 @@ def explained(memory: Memory, fused: Fused, gathered: Gathered) -> Hit:
     return Hit(
         memory=memory,
         match=Match(tuple(words), distance_of(fused.id, gathered), CHARACTERS in fused.ranks),
-        legs=tuple(fused.ranks),
+        legs=tuple(name for name in fused.ranks if name in gathered.scored),
         ranks=fused.ranks,
         score=fused.score,
     )

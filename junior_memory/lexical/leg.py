@@ -79,6 +79,8 @@ class Plan:
     shared_is_large: bool
     holders: frozenset[str]
     """The parts in which some row holds one of the units."""
+    asked: tuple[tuple[Unit, float], ...] = ()
+    """Everything asked for with its idf, held by some row or by none."""
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -141,6 +143,12 @@ class Plan:
             asked.append(part.having(Fragment(f"({either.sql})", either.values)))
         return _top(asked, scores, size=size)
 
+    def read_texts(self, top: Part) -> list[tuple[UUID, str, tuple[bool, ...]]]:
+        """Return each row's text, and whether it holds each unit of `weights`."""
+        held = [_holds(unit.tsquery()) for unit in self.units]
+        wanted = Fragment.join(", ", [Fragment("id, content"), *held])
+        return [(row[0], row[1], tuple(row[2:])) for row in fetch(top.select(wanted))]
+
     def _required(self, part: Part) -> tuple[Unit, ...]:
         """The units of which a row must hold one to be ranked."""
         return self.rarer if part.is_shared and self.shared_is_large else self.units
@@ -193,6 +201,7 @@ def make_plan(query: QueryTerms, parts: Sequence[Part], *, by_characters: bool) 
         unit: sum(held[place] for _, held in counted.values()) for place, unit in enumerate(units)
     }
     weights: dict[Unit, float] = {}
+    asked: dict[Unit, float] = {}
     mass = 0.0
     unheard = _idf(0, visible)
     unheard_names = 0
@@ -200,6 +209,7 @@ def make_plan(query: QueryTerms, parts: Sequence[Part], *, by_characters: bool) 
         for wanted in _standing_for(unit, rows_holding):
             count = rows_holding[wanted]
             mass += _idf(count, visible)
+            asked[wanted] = _idf(count, visible)
             if count:
                 weights[wanted] = _idf(count, visible)
             elif unit in query.names:
@@ -213,6 +223,7 @@ def make_plan(query: QueryTerms, parts: Sequence[Part], *, by_characters: bool) 
         looked_for=_looked_for(query, rows_holding) if by_characters else (),
         shared_is_large=shared_size >= COMMON_AT,
         holders=frozenset(name for name, (_, held) in counted.items() if any(held)),
+        asked=tuple(asked.items()),
     )
 
 

@@ -7,7 +7,13 @@ from junior_memory.providers.base import (
     EmbeddingFailed,
     Vector,
 )
-from junior_memory.providers.registry import ModelName, UnusableEmbedder, configured, embedder_for
+from junior_memory.providers.registry import (
+    ModelName,
+    UnusableEmbedder,
+    configured,
+    embedder_for,
+    word_vectors,
+)
 
 __all__ = [
     "Attempt",
@@ -19,4 +25,5 @@ __all__ = [
     "Vector",
     "configured",
     "embedder_for",
+    "word_vectors",
 ]

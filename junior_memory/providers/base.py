@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 Vector = Sequence[float]
+
+Matrix = NDArray[np.float32]
+
+WordVectors = Callable[[Sequence[str]], Matrix]
+"""Static vectors: one row for each word, not normalised."""
 
 MAX_DIMENSIONS = 2_000
 """What an index over half-precision vectors can hold."""

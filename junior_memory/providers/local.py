@@ -9,7 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from junior_memory.providers.base import Embedded, cut_to_tokens, normalised
+import numpy as np
+
+from junior_memory.providers.base import Embedded, Matrix, cut_to_tokens, normalised
 
 WORDLLAMA = "wordllama-256"
 DIMENSIONS = 256
@@ -37,6 +39,21 @@ def _weights() -> Any:
     """Return the model, loaded once in this process (about 0.4 s)."""
     with _loading:
         return _load()
+
+
+def word_vectors(words: Sequence[str]) -> Matrix:
+    """Return one static vector for each word, which holds no space: the sum of its pieces'."""
+    model = _weights()
+    found: Matrix = np.zeros((len(words), DIMENSIONS), dtype=np.float32)
+    encoded = model.tokenizer.encode(" ".join(words), add_special_tokens=False)
+    ends = np.cumsum([len(word) + 1 for word in words])
+    # A piece may begin with the space before its word: its last character tells whose it is.
+    last = np.array([end - 1 for _, end in encoded.offsets], dtype=np.int64)
+    owners = np.searchsorted(ends, last, side="right")
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    if len(starts):
+        found[owners[starts]] = np.add.reduceat(model.embedding[encoded.ids], starts, axis=0)
+    return found
 
 
 class LocalEmbedder:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from junior_memory.conf import conf
-from junior_memory.providers.base import Embedder
+from junior_memory.providers.base import Embedder, WordVectors
 
 DEFAULT_MODELS = {
     "local": "wordllama-256",
@@ -67,6 +67,16 @@ def embedder_for(name: ModelName, *, dimensions: int | None = None) -> Embedder:
     if name.provider == "fake":
         return _fake(name.model)
     raise UnusableEmbedder(f"there is no embedder {name.provider!r}")
+
+
+def word_vectors() -> WordVectors | None:
+    """Return what makes static vectors of words, None where the library is not installed.
+
+    They rank the fused top once more, whichever model makes the vectors of memories.
+    """
+    from junior_memory.providers import local
+
+    return local.word_vectors if local.is_installed() else None
 
 
 @lru_cache(maxsize=4)

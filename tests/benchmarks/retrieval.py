@@ -1,15 +1,20 @@
 """How well search finds what a question needs, and how often recall is silent when it should be.
 
-    python tests/benchmarks/retrieval.py --data FOLDER [--only facts|turns]
+    python tests/benchmarks/retrieval.py --data FILE --embedder local [--only facts|turns]
 
-FOLDER holds `locomo/*.json` (LoCoMo; for measuring only, it is no part of this project). *facts*:
-every observation is one private memory of its conversation's owner, a question's gold are the
-facts whose evidence turn is among the question's. *turns*: every dialog turn is one memory. All
-owners live in one store; categories 1-4; questions without gold are left out.
+FILE is LoCoMo's JSON or a folder that holds `locomo/*.json` (for measuring only, it is no part of
+this project). *facts*: every observation is one private memory of its conversation's owner, a
+question's gold are the facts whose evidence turn is among the question's. *turns*: every dialog
+turn, "speaker: text", is one memory. All owners live in one store; categories 1-4; questions
+without gold are left out.
+
+`--embedder` is `none`, `local` or `openai`; the latter's model, key and base URL come from the
+environment as the product reads them (MEMORY_EMBEDDING_MODEL, OPENAI_API_KEY, OPENAI_BASE_URL).
 
 Everything goes through `search_memories` and `recall`, as REST calls them, on a database made for
-the run. PostgreSQL's own full text (OR, ts_rank_cd, english) answers the same questions over the
-same rows in the same run.
+the run. Beside them answer, over the same rows in the same run: PostgreSQL's own full text (OR,
+ts_rank_cd, english), exact cosine distance over the same vectors, and their plain fusion (RRF,
+k = 60, lists of 40).
 """
 
 from __future__ import annotations
@@ -34,16 +39,32 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "junior_memory.settings")
 
-import django
-from django.conf import settings
+
+def read_arguments() -> argparse.Namespace:
+    """Read the command line; the embedder is a setting, so it is read before the settings."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--embedder", choices=["none", "local", "openai"], default="local")
+    parser.add_argument("--only", choices=["facts", "turns"])
+    parser.add_argument("--no-gate", action="store_true", help="leave out the recall gate's curve")
+    parser.add_argument("--each", action="store_true", help="print every conversation by itself")
+    return parser.parse_args()
+
+
+ARGUMENTS = read_arguments()
+os.environ["MEMORY_EMBEDDER"] = ARGUMENTS.embedder
+
+import django  # noqa: E402
+from django.conf import settings  # noqa: E402
 
 settings.DATABASES["default"]["TEST"] = {"NAME": f"bench_retrieval_{os.getpid()}"}
 django.setup()
 
 from django.db import connection  # noqa: E402
 
-from junior_memory import access, lexical, people, recall  # noqa: E402
-from junior_memory.models import Agent, Memory, User  # noqa: E402
+from junior_memory import access, embedding_models, embeddings, lexical, people, recall  # noqa: E402
+from junior_memory.models import Agent, EmbeddingModel, Memory, User  # noqa: E402
+from junior_memory.ranking import Fusion, RankList, fuse  # noqa: E402
 from junior_memory.search import search_memories  # noqa: E402
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -78,10 +99,10 @@ def turn_ids(evidence: str | Iterable[str]) -> set[str]:
     return {piece.strip() for part in parts for piece in re.split(r"[;,\s]+", part) if piece}
 
 
-def read_conversations(folder: Path, mode: str) -> list[Conversation]:
+def read_conversations(data: Path, mode: str) -> list[Conversation]:
     """Read every conversation of the data as facts or turns."""
     found = []
-    for path in sorted((folder / "locomo").glob("*.json")):
+    for path in [data] if data.is_file() else sorted((data / "locomo").glob("*.json")):
         for raw in json.loads(path.read_text(encoding="utf-8")):
             talk = raw["conversation"]
             conversation = Conversation(
@@ -155,6 +176,8 @@ def load(conversations: Sequence[Conversation]) -> Agent:
         stored = Memory.objects.bulk_create(rows, batch_size=500)
         for place, row in zip(places, stored, strict=True):
             conversation.ids[place] = row.pk
+        if embedding_models.adopt() is not None:
+            embeddings.embed_memories([row.pk for row in stored])
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
     return agent
@@ -164,7 +187,11 @@ FULL_TEXT = """
 SELECT id FROM junior_memory_memory, (SELECT string_agg(quote_literal(lexeme), ' | ')::tsquery AS q
   FROM unnest(to_tsvector('english', %s))) AS asked
 WHERE owner_id = %s AND to_tsvector('english', content) @@ q
-ORDER BY ts_rank_cd(to_tsvector('english', content), q) DESC, observed_at DESC, id LIMIT 10
+ORDER BY ts_rank_cd(to_tsvector('english', content), q) DESC, observed_at DESC, id LIMIT 40
+"""
+EXACT = """
+SELECT memory_id FROM junior_memory_memoryembedding
+WHERE owner_id = %s AND embedding_model_id = %s ORDER BY vector <=> %s::halfvec, memory_id LIMIT 40
 """
 
 
@@ -173,6 +200,36 @@ def by_full_text(conversation: Conversation, question: str) -> list[uuid.UUID]:
     with connection.cursor() as cursor:
         cursor.execute(FULL_TEXT, [question, conversation.person.pk])
         return [row[0] for row in cursor.fetchall()]
+
+
+def by_exact_vectors(conversation: Conversation, question: str) -> list[uuid.UUID]:
+    """Answer by cosine distance alone, every row compared."""
+    model = model_in_use()
+    vector = embeddings.embed_texts(model, [question], timeout_seconds=10)[0]
+    values = [conversation.person.pk, model.pk, str(list(vector))]
+    with connection.cursor() as cursor:
+        cursor.execute(EXACT, values)
+        return [row[0] for row in cursor.fetchall()]
+
+
+def by_plain_fusion(conversation: Conversation, question: str) -> list[uuid.UUID]:
+    """Fuse the two as most systems do."""
+    lists = [
+        RankList(name, {memory_id: -place for place, memory_id in enumerate(found)})
+        for name, found in (
+            ("words", by_full_text(conversation, question)),
+            ("vectors", by_exact_vectors(conversation, question)),
+        )
+    ]
+    return [fused.id for fused in fuse(lists, Fusion(k=60))]
+
+
+def model_in_use() -> EmbeddingModel:
+    """The model whose vectors were loaded."""
+    model = embedding_models.in_use()
+    if model is None:
+        raise LookupError(ARGUMENTS.embedder)
+    return model
 
 
 def by_search(conversation: Conversation, question: str) -> list[uuid.UUID]:
@@ -223,15 +280,15 @@ def measure(
     return scores
 
 
-def print_scores(name: str, scores: Scores, base: Scores | None = None) -> None:
-    """Print one line; with a base also the ratio to it."""
+def print_scores(name: str, scores: Scores, ours: Scores | None = None) -> None:
+    """Print one line; for a rival also how many times its value ours is."""
     cells = []
     for measure_name in scores.sums:
         value = scores.mean(measure_name)
-        ratio = f" (x{value / base.mean(measure_name):.2f})" if base else ""
+        ratio = f" (x{ours.mean(measure_name) / max(value, 1e-9):.2f})" if ours else ""
         cells.append(f"{measure_name} {value:.3f}{ratio}")
     p50 = statistics.median(scores.milliseconds)
-    print(f"  {name:<12} {'  '.join(cells)}  p50 {p50:.1f} ms  calls {scores.questions}")
+    print(f"  {name:<13} {'  '.join(cells)}  p50 {p50:.1f} ms  calls {scores.questions}")
 
 
 @dataclass(frozen=True)
@@ -309,20 +366,21 @@ def print_gate(conversations: Sequence[Conversation], agent: Agent) -> None:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--only", choices=["facts", "turns"])
-    parser.add_argument("--no-gate", action="store_true", help="leave out the recall gate's curve")
-    arguments = parser.parse_args()
-    for mode in [arguments.only] if arguments.only else ["facts", "turns"]:
-        conversations = read_conversations(arguments.data, mode)
+    rivals: dict[str, Callable[[Conversation, str], list[uuid.UUID]]] = {"full text": by_full_text}
+    if ARGUMENTS.embedder != "none":
+        rivals |= {"exact vectors": by_exact_vectors, "plain RRF": by_plain_fusion}
+    for mode in [ARGUMENTS.only] if ARGUMENTS.only else ["facts", "turns"]:
+        conversations = read_conversations(ARGUMENTS.data, mode)
         with database():
             agent = load(conversations)
             print(f"{mode}: {sum(len(c.ids) for c in conversations)} memories")
-            base = measure(conversations, by_full_text)
-            print_scores("full text", base)
-            print_scores("search", measure(conversations, by_search), base)
-            if not arguments.no_gate:
+            search = measure(conversations, by_search)
+            print_scores("search", search)
+            for name, answer in rivals.items():
+                print_scores(name, measure(conversations, answer), search)
+            for conversation in conversations if ARGUMENTS.each else []:
+                print_scores(conversation.name, measure([conversation], by_search))
+            if not ARGUMENTS.no_gate:
                 print_gate(conversations, agent)
 
 
