@@ -291,6 +291,7 @@ def _from_tool(entry: Entry, *, place: int) -> list[Statement]:
 _WEAK = frozenset({Family.OPINION, Family.FEELING, Family.INFLUENCE, Family.TOLD, Family.ASIDE})
 _COMPANY = 1
 _AT_LENGTH = 4
+_LEAST_LONE_SCORE = 0.0
 _LEAST_WEAK_SCORE = -0.6
 _WORK_SHARE = 3
 _WORK_SAMPLE = 2_000
@@ -326,7 +327,10 @@ def _without_lone_asides(
         if not _is_weak(one)
         or (
             not working
-            and (messages >= _AT_LENGTH or len(spoke_in - set(one.evidence)) >= _COMPANY)
+            and (
+                len(spoke_in - set(one.evidence)) >= _COMPANY
+                or (messages >= _AT_LENGTH and one.score >= _LEAST_LONE_SCORE)
+            )
             and (one.family not in _WEAK or one.score >= _LEAST_WEAK_SCORE)
         )
     ]
