@@ -1,7 +1,8 @@
 """Every place of the database that can hold a memory's text, and how each is emptied.
 
-Not here, and why: logs hold no content; caches of vectors do not exist without an embedder; the
-write-ahead log and backups keep text for as long as README's "How long is it gone" says.
+Not here, and why: logs hold no content; a process's cache of vectors (`vector.query_vectors`) is of
+queries alone, by digests under a key that dies with the process; the write-ahead log and backups
+keep text for as long as README's "How long is it gone" says.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error, connections
 from psycopg.errors import QueryCanceled
 
@@ -21,6 +22,11 @@ logger = logging.getLogger(__name__)
 
 REFUSAL_MS = 50
 """How long after its limit a leg is still waited for: the server's refusal is on its way."""
+
+
+# Half of a web process's connections may be second ones. With none to spare legs take turns,
+# instead of waiting for connections that hold each other up.
+_to_spare = threading.BoundedSemaphore(max(1, int(settings.WEB_CONNECTION_POOL["max_size"]) // 2))
 
 
 class LegFailed(Exception):
@@ -81,19 +87,28 @@ def run_legs(legs: Sequence[Leg], *, limit_ms: int, apart: bool | None = None) -
     """Run legs and name those that failed; each may take `limit_ms`.
 
     Apart (by default outside a transaction): the first on the caller's own connection, the others
-    in threads at the same time, each on its own; none waits for another one's end. Else one after
-    the other on the caller's. Raises Unavailable when there is no database to talk to.
+    in threads at the same time, each on its own; none waits for another one's end. Else, or when
+    connections run short, one after the other on the caller's. Raises Unavailable when there is no
+    database to talk to.
     """
-    if len(legs) == 1 or not (may_part() if apart is None else apart):
-        return _collected({leg.name: _attempt(leg, limit_ms) for leg in legs})
+    is_apart = may_part() if apart is None else apart
     ends_at = time.monotonic() + (limit_ms + REFUSAL_MS) / 1000
-    others = [_Elsewhere(leg, limit_ms) for leg in legs[1:]]
-    found = {legs[0].name: _attempt(legs[0], limit_ms)}
-    return _collected(found | {other.leg.name: other.answer_by(ends_at) for other in others})
+    others = [
+        _Elsewhere(leg, limit_ms)
+        for leg in legs[1:]
+        if is_apart and _to_spare.acquire(blocking=False)
+    ]
+    elsewhere = {other.leg.name for other in others}
+    found = {leg.name: _attempt(leg, limit_ms) for leg in legs if leg.name not in elsewhere}
+    found |= {other.leg.name: other.answer_by(ends_at) for other in others}
+    return _collected({leg.name: found[leg.name] for leg in legs})
 
 
 class _Elsewhere:
-    """A leg in a thread that nobody waits for longer than it may take."""
+    """A leg in a thread that nobody waits for longer than it may take.
+
+    Made with a place of `_to_spare`, which it gives back at its end.
+    """
 
     def __init__(self, leg: Leg, limit_ms: int) -> None:
         self.leg = leg
@@ -115,6 +130,7 @@ class _Elsewhere:
             self._found = Failure()
         finally:
             connections.close_all()
+            _to_spare.release()
 
     def answer_by(self, ends_at: float) -> LegAnswer | Failure:
         self._thread.join(max(0.0, ends_at - time.monotonic()))
