@@ -39,6 +39,9 @@ KIND_TITLES: dict[str, str] = {
 }
 
 
+BY_MEANING = "same meaning"
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One memory as the list draws it."""
@@ -85,7 +88,7 @@ class Row:
                 return "same words"
             case Match(characters=True):
                 return "matched by characters"
-        return "same meaning"
+        return BY_MEANING
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +130,15 @@ class Listing:
         number = f"{total.value:,}" if total.relation == "exact" else f"More than {total.value:,}"
         one = total.value == 1
         noun = "memory" if one else "memories"
+        if self.query.q and (total.value or self.rows):
+            said = f"{number} {noun} {'matches' if one else 'match'}, best first."
+            if not total.value:
+                said = "No memory holds these words; these come close in meaning."
+            elif any(row.matched == BY_MEANING for row in self.rows):
+                said = f"{said[:-1]}; then what comes close in meaning."
+            return f"{said} {self._apology}".strip()
         if not total.value:
             return "No memory matches." if self.query.q else "No memories here."
-        if self.query.q:
-            said = f"{number} {noun} {'matches' if one else 'match'}, best first."
-            return f"{said} {self._apology}".strip()
         match self.query.state:
             case "active":
                 return f"{number} {noun}, newest first."

@@ -76,7 +76,7 @@ CONVERSATIONS = (
         ),
         tern("Claro, en español y con frases cortas."),
         teo.says(
-            "One more thing: I'm allergic to hazelnuts. Please keep that in mind when you plan team lunches. I take my son to school in the morning, so I usually start work late."
+            "One more thing: I'm allergic to hazelnuts. Please keep that in mind when you plan team lunches."
         ),
     ),
     told(
