@@ -20,6 +20,7 @@ from django.db import Error, connections
 
 from junior_memory import clock, embedding_models, events
 from junior_memory.access import Source, Viewer
+from junior_memory.closer import look_closer
 from junior_memory.conf import conf
 from junior_memory.deadlines import Deadline, DeadlinePassed, held_to, statement_limit
 from junior_memory.legs import Leg, may_part
@@ -352,6 +353,7 @@ def _find(
         limit_ms=limit_ms,
         now=looking.now,
         apart=looking.apart,
+        closer=look_closer(rows, text, model, probe_private=True),
     )
     return _Found(gathered, cutoff)
 

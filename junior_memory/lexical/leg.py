@@ -38,8 +38,13 @@ NAME_WEIGHT = 2
 MAX_LOOKED_FOR = 8
 """Chunks that one query looks for by characters."""
 
-# The folding of both sides is the database's own: case, accents and width aside.
+# The folding of both sides is the database's own: case, accents and width aside. Plain ASCII has
+# neither accents nor width, and is told by its length; the whole way costs twenty times as much.
 _FOLDED = "unaccent(lower(normalize({}, NFKC)))"
+_FOLDED_CONTENT = (
+    "CASE WHEN octet_length(content) = char_length(content)"
+    f""" THEN lower(content COLLATE "C") ELSE {_FOLDED.format("content")} END"""
+)
 
 
 def _holds(tsquery: str) -> Fragment:
@@ -49,7 +54,7 @@ def _holds(tsquery: str) -> Fragment:
 def _contains(text: str) -> Fragment:
     """Whether the content contains a text; no character of it is a wildcard."""
     wanted = _FOLDED.format("%s::text")
-    return Fragment(f"strpos({_FOLDED.format('content')}, {wanted}) > 0", (text,))
+    return Fragment(f"strpos({_FOLDED_CONTENT}, {wanted}) > 0", (text,))
 
 
 def _any_of(units: Sequence[Unit]) -> str:
@@ -65,6 +70,16 @@ class Scored:
     visibility: str
     observed_at: datetime
     part: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One row of the fused top; `holds` says which of the plan's units it holds."""
+
+    id: UUID
+    content: str
+    visibility: str
+    holds: tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +158,11 @@ class Plan:
             asked.append(part.having(Fragment(f"({either.sql})", either.values)))
         return _top(asked, scores, size=size)
 
-    def read_texts(self, top: Part) -> list[tuple[UUID, str, tuple[bool, ...]]]:
-        """Return each row's text, and whether it holds each unit of `weights`."""
+    def read_texts(self, top: Part) -> list[Text]:
+        """Read rows once more, with which of `units` each of them holds."""
         held = [_holds(unit.tsquery()) for unit in self.units]
-        wanted = Fragment.join(", ", [Fragment("id, content"), *held])
-        return [(row[0], row[1], tuple(row[2:])) for row in fetch(top.select(wanted))]
+        wanted = Fragment.join(", ", [Fragment("id, content, visibility"), *held])
+        return [Text(row[0], row[1], row[2], tuple(row[3:])) for row in fetch(top.select(wanted))]
 
     def _required(self, part: Part) -> tuple[Unit, ...]:
         """The units of which a row must hold one to be ranked."""
@@ -271,10 +286,11 @@ def _rarer(units: Sequence[Unit], held: dict[Unit, int]) -> tuple[Unit, ...]:
     return tuple(chosen or asked[:1])
 
 
-# The planner's own count of public rows, from the index that serves the newest-first list.
-_SIZE_ESTIMATE = Fragment(
-    "SELECT coalesce(max(reltuples), 0)::bigint FROM pg_class"
-    " WHERE oid = to_regclass('memory_public_newest')"
+# The planner's own count of public rows, from the index that serves the newest-first list: to count
+# a large set up to COMMON_AT, the index would be read from end to end.
+_SIZE_ESTIMATE = (
+    "(SELECT coalesce(max(reltuples), 0)::bigint FROM pg_class"
+    " WHERE oid = to_regclass('memory_public_newest'))"
 )
 
 
@@ -287,8 +303,6 @@ def _count(parts: Sequence[Part], units: Sequence[Unit]) -> dict[str, tuple[int,
     ]
     counted: dict[str, tuple[int, list[int]]] = {}
     for name, size, *held in fetch_all(statements):
-        if name == "public" and size >= COMMON_AT:
-            size = max(size, fetch(_SIZE_ESTIMATE)[0][0])
         counted[name] = (size, held)
     return counted
 
@@ -309,6 +323,11 @@ def _count_exactly(part: Part, conditions: Sequence[Fragment]) -> Fragment:
 
 def _count_shared(part: Part, conditions: Sequence[Fragment]) -> Fragment:
     """Each count stops at COMMON_AT rows of `memory_public_terms` (gin over active public rows)."""
-    counts = [part, *(part.having(condition) for condition in conditions)]
-    wanted = Fragment.join(", ", [each.count_up_to(COMMON_AT) for each in counts])
+    few = part.count_up_to(COMMON_AT)
+    size = Fragment(
+        f"CASE WHEN {_SIZE_ESTIMATE} >= %s THEN {_SIZE_ESTIMATE} ELSE {few.sql} END",
+        (COMMON_AT, *few.values),
+    )
+    counts = [part.having(condition).count_up_to(COMMON_AT) for condition in conditions]
+    wanted = Fragment.join(", ", [size, *counts])
     return Fragment(f"SELECT '{part.name}', {wanted.sql}", wanted.values)

@@ -6,6 +6,7 @@ from junior_memory.providers.base import (
     Embedder,
     EmbeddingFailed,
     Vector,
+    WordVectors,
 )
 from junior_memory.providers.registry import (
     ModelName,
@@ -23,6 +24,7 @@ __all__ = [
     "ModelName",
     "UnusableEmbedder",
     "Vector",
+    "WordVectors",
     "configured",
     "embedder_for",
     "word_vectors",

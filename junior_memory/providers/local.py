@@ -42,17 +42,16 @@ def _weights() -> Any:
 
 
 def word_vectors(words: Sequence[str]) -> Matrix:
-    """Return one static vector for each word, which holds no space: the sum of its pieces'."""
+    """Return one static vector for each word: the sum of those of its pieces."""
     model = _weights()
+    # One by one: a batch wakes threads for less than they cost, and pieces can span two words.
+    pieces = [model.tokenizer.encode(word, add_special_tokens=False).ids for word in words]
     found: Matrix = np.zeros((len(words), DIMENSIONS), dtype=np.float32)
-    encoded = model.tokenizer.encode(" ".join(words), add_special_tokens=False)
-    ends = np.cumsum([len(word) + 1 for word in words])
-    # A piece may begin with the space before its word: its last character tells whose it is.
-    last = np.array([end - 1 for _, end in encoded.offsets], dtype=np.int64)
-    owners = np.searchsorted(ends, last, side="right")
-    starts = np.flatnonzero(np.diff(owners, prepend=-1))
-    if len(starts):
-        found[owners[starts]] = np.add.reduceat(model.embedding[encoded.ids], starts, axis=0)
+    filled = [place for place, ids in enumerate(pieces) if ids]
+    if filled:
+        starts = np.cumsum([0, *(len(pieces[place]) for place in filled[:-1])])
+        flat = [piece for ids in pieces for piece in ids]
+        found[filled] = np.add.reduceat(model.embedding[flat], starts, axis=0)
     return found
 
 

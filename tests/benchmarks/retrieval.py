@@ -206,9 +206,8 @@ def by_exact_vectors(conversation: Conversation, question: str) -> list[uuid.UUI
     """Answer by cosine distance alone, every row compared."""
     model = model_in_use()
     vector = embeddings.embed_texts(model, [question], timeout_seconds=10)[0]
-    values = [conversation.person.pk, model.pk, str(list(vector))]
     with connection.cursor() as cursor:
-        cursor.execute(EXACT, values)
+        cursor.execute(EXACT, [conversation.person.pk, model.pk, str(list(vector))])
         return [row[0] for row in cursor.fetchall()]
 
 
