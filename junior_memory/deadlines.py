@@ -77,6 +77,7 @@ def statement_limit(milliseconds: int) -> Iterator[None]:
     Also inside a transaction: the limit before is set again afterwards.
     """
     wrapper = connections[DEFAULT_DB_ALIAS]
+    is_inner = wrapper.in_atomic_block
     with transaction.atomic():
         with wrapper.cursor() as cursor:
             cursor.execute(
@@ -86,6 +87,8 @@ def statement_limit(milliseconds: int) -> Iterator[None]:
             )
             before = cursor.fetchone()[0]
         yield
+        if not is_inner:
+            return
         with wrapper.cursor() as cursor:
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [before])
 

@@ -26,7 +26,7 @@ from junior_memory.legs import Leg, LegAnswer, LegFailed
 from junior_memory.lexical.leg import Scored
 from junior_memory.model_calls import OnBehalf
 from junior_memory.models import EmbeddingModel
-from junior_memory.parts import TRUE, Fragment, Part, fetch, parts_of
+from junior_memory.parts import TRUE, Fragment, Part, fetch, fetch_all, parts_of
 from junior_memory.providers import EmbeddingFailed, UnusableEmbedder, Vector
 from junior_memory.querysets import MemoryQuerySet
 
@@ -123,9 +123,7 @@ def vector_leg(
 
     def find() -> LegAnswer:
         parts = filters.narrow_parts(list(parts_of(rows, viewer)))
-        found = {
-            part.name: nearest(part, viewer, query, size=size, cutoff=cutoff) for part in parts
-        }
+        found = nearest_of(parts, viewer, query, size=size, cutoff=cutoff)
         every = [row for part in found.values() for row in part]
         lists: dict[str, Sequence[Scored]] = {VECTOR: _best(every, size)}
         if probe_private:
@@ -142,19 +140,38 @@ def _best(rows: Sequence[Scored], size: int) -> list[Scored]:
 def nearest(
     part: Part, viewer: Viewer, query: Query, *, size: int, cutoff: float | None
 ) -> list[Scored]:
-    """Return the nearest rows of one part, all `size` of them when there are that many."""
+    """Return the nearest rows of one part; see `nearest_of`."""
+    return nearest_of([part], viewer, query, size=size, cutoff=cutoff)[part.name]
+
+
+def nearest_of(
+    parts: Sequence[Part], viewer: Viewer, query: Query, *, size: int, cutoff: float | None
+) -> dict[str, list[Scored]]:
+    """Return the nearest rows of each part, all `size` of them when there are that many.
+
+    One statement for all parts; another one for those that came out short.
+    """
     near = _Near(query.model, query.vector, cutoff)
-    if part.is_shared:
+    found: dict[str, list[Scored]] = {part.name: [] for part in parts}
+    short = list(parts)
+    if any(part.is_shared for part in parts):
         _set_ef_search(max(EF_SEARCH, 2 * size))
     for times in OVERFETCH:
         proposed = min(times * size, MAX_PROPOSED)
-        rows = fetch(near.proposed(part, viewer, size=size, proposed=proposed))
-        found = near.scored(rows, part)
-        if len(found) >= size or near.is_complete(rows, proposed, is_exact=not part.is_shared):
-            return found
-        if not part.is_shared:
-            break
-    return near.scored(fetch(near.exact(part, viewer, size=size)), part)
+        asked = [part for part in short if part.is_shared or times == OVERFETCH[0]]
+        rows = fetch_all(
+            [near.proposed(part, viewer, size=size, proposed=proposed) for part in asked]
+        )
+        for part in asked:
+            mine = [row for row in rows if row[-1] == part.name]
+            found[part.name] = near.scored(mine, part)
+            if len(found[part.name]) >= size or near.is_complete(
+                mine, proposed, is_exact=not part.is_shared
+            ):
+                short.remove(part)
+    for part in short:
+        found[part.name] = near.scored(fetch(near.exact(part, viewer, size=size)), part)
+    return found
 
 
 def _set_ef_search(candidates: int) -> None:
@@ -175,18 +192,19 @@ class _Near:
     cutoff: float | None
 
     def scored(self, rows: Sequence[tuple[Any, ...]], part: Part) -> list[Scored]:
-        """Read rows; a distance that is no number is no hit."""
-        return [
+        """Read rows, the nearest first; a distance that is no number is no hit."""
+        scored = [
             Scored(memory_id, 1 - distance, visibility, observed_at, part.name)
             for memory_id, distance, visibility, observed_at, *_ in rows
             if memory_id is not None and math.isfinite(distance)
         ]
+        return _best(scored, len(scored))
 
     def is_complete(
         self, rows: Sequence[tuple[Any, ...]], proposed: int, *, is_exact: bool
     ) -> bool:
         """True when no row that was not proposed could belong to the list."""
-        count, furthest = rows[0][4:]
+        count, furthest = rows[0][4:6]
         if self.cutoff is not None and furthest is not None and furthest > self.cutoff:
             return True
         return is_exact and bool(count < proposed)
@@ -194,7 +212,8 @@ class _Near:
     def proposed(self, part: Part, viewer: Viewer, *, size: int, proposed: int) -> Fragment:
         """The nearest rows by the copies beside the vectors, then those of them that may be seen.
 
-        Always at least one row, whose last columns say how many were proposed and how far they go.
+        Always at least one row; its last columns say how many were proposed, how far they go, and
+        of which part.
         """
         distance = self._indexed if part.is_shared else self._plain
         scope = _scope(part, viewer)
@@ -207,12 +226,12 @@ class _Near:
                 WHERE embedding_model_id = {int(self.model.pk)} AND {scope.sql}
                 ORDER BY {distance.sql} LIMIT %s
             )
-            SELECT found.*, size.count, size.furthest
+            SELECT found.*, size.count, size.furthest, '{part.name}'
             FROM (SELECT count(*) AS count, max(distance) AS furthest FROM near) AS size
             LEFT JOIN LATERAL (
                 SELECT seen.id, near.distance, seen.visibility, seen.observed_at
                 FROM near JOIN ({seen.sql}) AS seen ON seen.id = near.memory_id
-                WHERE {within.sql}
+                WHERE seen.id = ANY (ARRAY(SELECT memory_id FROM near)) AND {within.sql}
                 ORDER BY near.distance, seen.observed_at DESC, seen.id LIMIT %s
             ) AS found ON TRUE
             ORDER BY found.distance
