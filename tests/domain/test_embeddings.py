@@ -7,9 +7,18 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from junior_memory import access, embedding_models, embeddings, forgetting, holding, memories
+from junior_memory import (
+    access,
+    embedding_models,
+    embeddings,
+    forgetting,
+    holding,
+    memories,
+    vector_index,
+)
 from junior_memory.models import (
     EmbeddingModel,
     ErasureReceipt,
@@ -21,6 +30,7 @@ from junior_memory.models import (
 from junior_memory.providers import EmbeddingFailed, ModelName, embedder_for
 from junior_memory.providers.fake import FakeEmbedder
 from tests.cast import Cast
+from tests.domain.test_erasure import analyse, dump
 from tests.factories import BY_TEST, make_memory
 
 
@@ -228,11 +238,33 @@ def test_models_being_prepared_follow_every_write(cast: Cast, now: datetime) -> 
 
 
 def test_columns_of_vectors_keep_no_statistics_and_no_side_table(db: None) -> None:
-    from django.db import connection
-
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT attstattarget, attstorage FROM pg_attribute"
             " WHERE attrelid = 'junior_memory_memoryembedding'::regclass AND attname = 'vector'"
         )
         assert cursor.fetchone() == (0, "p")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_erased_vectors_are_in_no_dump(cast: Cast, now: datetime) -> None:
+    viewer = access.person(cast.alice)
+    for number in range(40):
+        make_memory(content=f"Public fact {number}", visibility="public", now=now)
+    memory = make_memory(content="quizzacious herons", owner=cast.alice, now=now)
+    model = embedding_models.in_use()
+    assert model is not None
+    assert vector_index.ensure_index(model, worth_it_at=10)
+    analyse()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT vector::text FROM junior_memory_memoryembedding WHERE memory_id = %s",
+            [memory.pk],
+        )
+        vector = cursor.fetchone()[0]
+    assert vector in dump()
+    forgetting.erase(viewer, memory.pk, doer=BY_TEST, now=now)
+    left = dump()
+    assert vector not in left
+    assert vector.strip("[]") not in left
+    vector_index.drop_index(model)
