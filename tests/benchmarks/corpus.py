@@ -109,6 +109,39 @@ class Draft:
         return "public" if self.owner is None else "private"
 
 
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A memory of one person, and a question for it by words, by meaning alone and by both."""
+
+    text: str
+    words: str
+    meaning: str
+    both: str
+
+
+HIDDEN = (
+    Hidden(
+        "Her twin daughters grew up in Lisbon.",
+        "Lisbon",
+        "children raised by a mother in Portugal",
+        "Where did the twin girls grow up, in Lisbon?",
+    ),
+    Hidden(
+        "Swims two kilometres before breakfast.",
+        "swims kilometres",
+        "morning exercise in the pool",
+        "How far does she swim before breakfast?",
+    ),
+    Hidden(
+        "The alarm of the cabin is disarmed with QX-7741-ZR.",
+        "QX-7741-ZR",
+        "burglar siren password",
+        "What disarms the cabin alarm?",
+    ),
+)
+"""Nothing of it is said anywhere else in the corpus."""
+
+
 @dataclass(frozen=True)
 class Corpus:
     """A store of `rows` rows."""
@@ -181,11 +214,15 @@ class Corpus:
         )
 
     def question(self, number: int) -> str:
-        """Return a question that row `number` answers: four of its words and one that it lacks."""
+        """Return a question that row `number` answers: five of its words and one that it lacks.
+
+        One of the five, what was done, is said in every twentieth row.
+        """
         draft = self.draft(number)
         chance = random.Random(f"question {number}")  # noqa: S311
         stranger = self._topics[_draw(chance, TOPICS)][_draw(chance, 45)]
         words = [*chance.sample(draft.topical, 2), chance.choice(draft.rare), stranger]
         chance.shuffle(words)
         first, second, third, fourth = words
-        return f"what did {draft.name} say about the {first} {second}, {third} or {fourth}?"
+        act = next(word for word in draft.content.split() if word in ACTS)
+        return f"which {first} {second}, {third} or {fourth} was it that {draft.name} {act}?"

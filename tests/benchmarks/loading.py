@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from django.db import connection
 from pgvector import HalfVector, Vector
 from pgvector.psycopg import register_vector
 
+from junior_memory.lexical import languages
 from tests.benchmarks.corpus import NOW, Corpus, Draft
 
 BATCH = 2_000
@@ -83,20 +85,25 @@ def built_afterwards() -> Iterator[None]:
         indexes = cursor.fetchall()
         for name, _ in indexes:
             cursor.execute(f"DROP INDEX {name}")
-    yield
-    with connection.cursor() as cursor:
-        cursor.execute("SET maintenance_work_mem = '1GB'")
-        for _, definition in indexes:
-            cursor.execute(definition)
-        cursor.execute("RESET maintenance_work_mem")
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SET maintenance_work_mem = '1GB'")
+            for _, definition in indexes:
+                cursor.execute(definition)
+            cursor.execute("RESET maintenance_work_mem")
 
 
 _known: dict[int, Corpus] = {}
+_stems = lru_cache(maxsize=200_000)(languages.stems)
 
 
 def _load_span(rows: int, span: tuple[int, int], target: Target) -> int:
     """Write a span of rows, in a process of its own, which has set Django up on its way here."""
     corpus = _known.setdefault(rows, Corpus(rows))
+    # The same words come again and again here: their stems are worked out once.
+    languages.stems = _stems
     with psycopg.connect(**target.address, autocommit=True) as raw:
         register_vector(raw)
         # The rows are whole by construction: no foreign key is looked up.
