@@ -92,7 +92,10 @@ def _stored_fault(name: ModelName, size: int | None, model: EmbeddingModel) -> F
         if size is None or size == model.dimensions:
             return None
         text = f"{name} has {size} dimensions, its vectors in use have {model.dimensions}."
-        return Fault(WRONG_DIMENSIONS, text, switch)
+        again = (
+            f"Run manage.py reembed --to {name} --switch, or set MEMORY_EMBEDDING_DIMENSIONS back."
+        )
+        return Fault(WRONG_DIMENSIONS, text, again)
     try:
         embedding_models.embedder_of(model)
     except UnusableEmbedder as error:

@@ -146,7 +146,7 @@ def _attempt(leg: Leg, limit_ms: int) -> LegAnswer | Failure:
         if leg.prepare is not None:
             leg.prepare()
     except LegFailed as failure:
-        logger.warning("the %s leg failed (%s)", leg.name, failure)
+        logger.warning("the %s leg failed (%s)", leg.name, str(failure))
         return Failure()
     left_ms = limit_ms - int((time.monotonic() - begun) * 1000)
     if left_ms <= 0:

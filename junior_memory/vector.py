@@ -41,6 +41,9 @@ OVERFETCH = (2, 16)
 
 MAX_PROPOSED = 1_000
 
+QUERY_ATTEMPTS = 2
+"""A connection that was dropped in between costs no search its meaning."""
+
 CACHED_QUERIES = 2_048
 
 
@@ -98,10 +101,13 @@ class Query:
                 self.model,
                 [self.text],
                 timeout_seconds=self.timeout_seconds,
+                attempts=QUERY_ATTEMPTS,
                 on_behalf=self.on_behalf,
             )
-        except (EmbeddingFailed, UnusableEmbedder) as error:
-            raise LegFailed(type(error).__name__) from None
+        except EmbeddingFailed as failure:
+            raise LegFailed(failure.reason) from None
+        except UnusableEmbedder:
+            raise LegFailed("unusable") from None
         self.vector = vectors[0]
         query_vectors.put(self.model, self.text, self.vector)
 
