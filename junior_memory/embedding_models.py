@@ -55,10 +55,14 @@ def embedder_of(model: EmbeddingModel) -> Embedder:
     return embedder_for(name_of(model), dimensions=model.dimensions)
 
 
-def cutoff_of(model: EmbeddingModel) -> float | None:
-    """Return the distance up to which a memory is close; None when the embedder cannot work."""
+def cutoff_of(model: EmbeddingModel, *, names_somebody: bool) -> float | None:
+    """Return the distance up to which a memory is close; None when the embedder cannot work.
+
+    A name in a text brings memories with that name near, so that without one less is asked.
+    """
     try:
-        return embedder_of(model).cutoff
+        embedder = embedder_of(model)
+        return embedder.cutoff if names_somebody else embedder.nameless_cutoff
     except UnusableEmbedder:
         return None
 

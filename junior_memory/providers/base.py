@@ -62,6 +62,7 @@ class Embedder(Protocol):
     dimensions: int | None
     """None until the first answer tells, for a model that we do not know."""
     cutoff: float
+    nameless_cutoff: float
     """Cosine distance up to which a memory counts as close in recall."""
     max_tokens: int
     is_local: bool

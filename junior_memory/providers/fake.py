@@ -29,6 +29,7 @@ class FakeEmbedder:
 
     provider = "fake"
     cutoff = 0.7
+    nameless_cutoff = 0.7
     max_tokens = 512
 
     def __init__(

@@ -61,7 +61,8 @@ class LocalEmbedder:
     provider = "local"
     model = WORDLLAMA
     dimensions: int | None = DIMENSIONS
-    cutoff = 0.55
+    cutoff = 0.555
+    nameless_cutoff = 0.73
     max_tokens = 4_096
     is_local = True
 

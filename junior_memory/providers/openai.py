@@ -73,6 +73,7 @@ class OpenAIEmbedder:
         self.model = model
         self.dimensions = dimensions or (known.dimensions if known else None)
         self.cutoff = cutoff or (known.cutoff if known else UNKNOWN_CUTOFF)
+        self.nameless_cutoff = self.cutoff
         self.max_tokens = known.max_tokens if known else UNKNOWN_MAX_TOKENS
         self._asked = self.dimensions if known and known.can_shorten else None
         # Attempts are counted here, because each of them is on the record.

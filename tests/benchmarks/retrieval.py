@@ -68,6 +68,8 @@ from junior_memory.ranking import Fusion, RankList, fuse  # noqa: E402
 from junior_memory.search import search_memories  # noqa: E402
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
+KEPT = ("right", "bare")
+SILENT = ("wrong owner", "without names", "category 5")
 DEPTH = 10
 SEED = 7
 
@@ -292,8 +294,9 @@ def print_scores(name: str, scores: Scores, ours: Scores | None = None) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """One recall: the best strength, and what of the gold its first ten candidates held."""
+    """One recall: whether it spoke, its best strength, what of the gold ten candidates held."""
 
+    spoke: bool
     strength: float
     found: float
 
@@ -316,6 +319,7 @@ def ask_recall(conversation: Conversation, agent: Agent, text: str, gold: set[in
     first = [candidate.hit.memory.pk for candidate in explanation.candidates[:DEPTH]]
     strengths = [candidate.strength for candidate in explanation.candidates]
     return Asked(
+        any(candidate.gate is not recall.Gate.NOT_RELEVANT for candidate in explanation.candidates),
         max(strengths, default=0.0),
         len(ids.intersection(first)) / len(ids) if ids else 0.0,
     )
@@ -330,36 +334,43 @@ def without_names(question: str, speakers: tuple[str, str]) -> str:
 def print_gate(conversations: Sequence[Conversation], agent: Agent) -> None:
     """Print what each threshold loses of the answerable and keeps silent of the rest."""
     chance = random.Random(SEED)  # noqa: S311 - a draw of owners, not a secret
-    right: list[Asked] = []
-    wrong: list[Asked] = []
-    nameless: list[Asked] = []
+    asked: dict[str, list[Asked]] = {name: [] for name in ("right", "bare", *SILENT)}
     for conversation in conversations:
         others = [other for other in conversations if other is not conversation]
         for question, gold in conversation.questions:
             stranger = chance.choice(others)
-            right.append(ask_recall(conversation, agent, question, gold))
-            wrong.append(ask_recall(stranger, agent, question, set()))
             bare = without_names(question, conversation.speakers)
-            nameless.append(ask_recall(stranger, agent, bare, set()))
-    fifth = [
-        ask_recall(conversation, agent, question, set())
-        for conversation in conversations
-        for question in conversation.unanswerable
-    ]
-    everything = statistics.mean(asked.found for asked in right)
-    print(f"  gate: recall@10 of candidates without it {everything:.3f}")
-    for threshold in (0.0, 0.15, 0.2, 0.22, recall.FITS_AT, 0.28, 0.3, 0.35, 0.4, 0.5):
-        kept = statistics.mean(
-            asked.found if asked.strength >= threshold else 0.0 for asked in right
-        )
-        silent = [
-            statistics.mean(float(asked.strength < threshold) for asked in many) if many else 0.0
-            for many in (wrong, nameless, fifth)
+            asked["right"].append(ask_recall(conversation, agent, question, gold))
+            asked["bare"].append(ask_recall(conversation, agent, bare, gold))
+            asked["wrong owner"].append(ask_recall(stranger, agent, question, set()))
+            asked["without names"].append(ask_recall(stranger, agent, bare, set()))
+        asked["category 5"] += [
+            ask_recall(conversation, agent, question, set())
+            for question in conversation.unanswerable
         ]
-        mark = " <- in use" if threshold == recall.FITS_AT else ""
+    everything = {name: statistics.mean(one.found for one in asked[name]) for name in KEPT}
+    print(
+        f"  gate: recall@10 of candidates without it {everything['right']:.3f}, "
+        f"of questions without names {everything['bare']:.3f}; "
+        f"calls {sum(map(len, asked.values()))}"
+    )
+    gates: dict[str, Callable[[Asked], bool]] = {"in use": lambda one: one.spoke}
+    for least in (0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6):
+        gates[f"strength >= {least:.2f}"] = lambda one, least=least: one.strength >= least  # type: ignore[misc]
+    for name, lets_through in gates.items():
+        lost = [
+            everything[each]
+            - statistics.mean(one.found if lets_through(one) else 0.0 for one in asked[each])
+            for each in KEPT
+        ]
+        silent = [
+            f"{each} {statistics.mean(float(not lets_through(one)) for one in asked[each]):.2f}"
+            for each in SILENT
+            if asked[each]
+        ]
         print(
-            f"    strength >= {threshold:.2f}: lost {everything - kept:.3f}  wrong owner silent "
-            f"{silent[0]:.2f}  without names {silent[1]:.2f}  category 5 {silent[2]:.2f}{mark}"
+            f"    {name:<17} lost {lost[0]:.3f}, without names {lost[1]:.3f}; "
+            f"silent: {'  '.join(silent)}"
         )
 
 
