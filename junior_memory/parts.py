@@ -81,7 +81,8 @@ class Part:
 
     def having(self, where: Fragment) -> Part:
         """Return the rows of this part that meet a condition as well."""
-        return replace(self, where=Fragment.join(" AND ", [self.where, where]))
+        asked = where if self.where is TRUE else Fragment.join(" AND ", [self.where, where])
+        return replace(self, where=asked)
 
     def narrowed(self, narrow: Callable[[MemoryQuerySet], MemoryQuerySet]) -> Part:
         """Return the rows of this part that a filter of the ORM leaves."""
@@ -89,7 +90,10 @@ class Part:
 
     def select(self, wanted: Fragment, tail: Fragment = NOTHING) -> Fragment:
         """Return a SELECT over the part; `tail` is what follows its condition."""
-        rows = Fragment(f"({self.base.sql}) AS memory", self.base.values)
+        # Own and organization rows are read by owner and organization, whatever is asked of them:
+        # without the fence the planner reads public rows by their words and throws them away.
+        fence = "" if self.is_shared or self.where is TRUE else " OFFSET 0"
+        rows = Fragment(f"({self.base.sql}{fence}) AS memory", self.base.values)
         pieces = (Fragment("SELECT"), wanted, Fragment("FROM"), rows, Fragment("WHERE"), self.where)
         return Fragment.join(" ", (*pieces, tail))
 

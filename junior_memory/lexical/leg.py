@@ -14,8 +14,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import combinations
 from uuid import UUID
 
+from junior_memory.lexical.common_terms import common_terms
 from junior_memory.lexical.folding import fold
 from junior_memory.lexical.queries import Chunk, QueryTerms, Unit, quote_lexeme
 from junior_memory.parts import FALSE, Fragment, Part, fetch, fetch_all
@@ -25,6 +27,9 @@ COMMON_AT = 2_000
 
 RARE_ROWS = 8_000
 """Public rows that the chosen rarer terms may select together."""
+
+MAX_PAIRED = 6
+"""Common units of which a row must hold two, when a query has no rarer one."""
 
 BACKGROUND_ROWS = 100
 """Rows added to everybody's count, so that a word is no less telling to who has few memories."""
@@ -274,7 +279,7 @@ def _looked_for(query: QueryTerms, rows_holding: dict[Unit, int]) -> tuple[Chunk
 
 
 def _rarer(units: Sequence[Unit], held: dict[Unit, int]) -> tuple[Unit, ...]:
-    """The units that select few public rows; when all are common, the rarest of them."""
+    """What selects few public rows: the rarer units; when all are common, one and every pair."""
     asked = sorted((unit for unit in units if held[unit]), key=lambda unit: held[unit])
     chosen: list[Unit] = []
     selected = 0
@@ -283,7 +288,18 @@ def _rarer(units: Sequence[Unit], held: dict[Unit, int]) -> tuple[Unit, ...]:
         if held[unit] >= COMMON_AT or (chosen and selected > RARE_ROWS):
             break
         chosen.append(unit)
-    return tuple(chosen or asked[:1])
+    if chosen:
+        return tuple(chosen)
+    pairs = combinations(asked[:MAX_PAIRED], 2)
+    return (*asked[:1], *(_both(first, second) for first, second in pairs))
+
+
+def _both(first: Unit, second: Unit) -> Unit:
+    """Return what a row holds when it holds both."""
+    return Unit(
+        f"{first.surface} {second.surface}",
+        tuple((*one, *other) for one in first.any_of for other in second.any_of),
+    )
 
 
 # The planner's own count of public rows, from the index that serves the newest-first list: to count
@@ -298,12 +314,16 @@ def _count(parts: Sequence[Part], units: Sequence[Unit]) -> dict[str, tuple[int,
     """Return for each part how many rows there are, and how many hold each unit."""
     conditions = [_holds(unit.tsquery()) for unit in units]
     statements = [
-        _count_shared(part, conditions) if part.is_shared else _count_exactly(part, conditions)
+        _count_shared(part, units) if part.is_shared else _count_exactly(part, conditions)
         for part in parts
     ]
     counted: dict[str, tuple[int, list[int]]] = {}
     for name, size, *held in fetch_all(statements):
         counted[name] = (size, held)
+        if name == "public":
+            for unit, count in zip(units, held, strict=True):
+                if count >= COMMON_AT and not common_terms.holds(unit.tsquery(), COMMON_AT):
+                    common_terms.add(unit.tsquery(), COMMON_AT)
     return counted
 
 
@@ -321,13 +341,21 @@ def _count_exactly(part: Part, conditions: Sequence[Fragment]) -> Fragment:
     return part.select(wanted)
 
 
-def _count_shared(part: Part, conditions: Sequence[Fragment]) -> Fragment:
-    """Each count stops at COMMON_AT rows of `memory_public_terms` (gin over active public rows)."""
+def _count_shared(part: Part, units: Sequence[Unit]) -> Fragment:
+    """Each count stops at COMMON_AT rows of `memory_public_terms` (gin over active public rows).
+
+    Terms that were common lately are not counted again.
+    """
     few = part.count_up_to(COMMON_AT)
     size = Fragment(
         f"CASE WHEN {_SIZE_ESTIMATE} >= %s THEN {_SIZE_ESTIMATE} ELSE {few.sql} END",
         (COMMON_AT, *few.values),
     )
-    counts = [part.having(condition).count_up_to(COMMON_AT) for condition in conditions]
+    counts = [
+        Fragment("%s::bigint", (COMMON_AT,))
+        if common_terms.holds(unit.tsquery(), COMMON_AT)
+        else part.having(_holds(unit.tsquery())).count_up_to(COMMON_AT)
+        for unit in units
+    ]
     wanted = Fragment.join(", ", [size, *counts])
     return Fragment(f"SELECT '{part.name}', {wanted.sql}", wanted.values)
