@@ -12,15 +12,18 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
+from junior_memory.conf import conf
 from tests.cast import Cast, make_cast
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost", None, ""}
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _cheap_passwords() -> None:
-    """Hash passwords fast: what is tested is who signs in, not the work factor."""
+def _test_settings() -> None:
+    """Hash passwords fast, and embed nothing unless a test asks for it, whatever `.env` says."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.JUNIOR_MEMORY["embedder"] = "none"
+    conf.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -16,615 +16,1536 @@ import junior_memory.models.people
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     # The admin asks for the user model of this app's first migration, which makes extensions only.
     run_before = [("admin", "0001_initial")]
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
-        ('junior_memory', '0001_extensions'),
+        ("auth", "0012_alter_user_first_name_max_length"),
+        ("junior_memory", "0001_extensions"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Organization',
+            name="Organization",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('slug', models.SlugField(max_length=100, unique=True)),
-                ('name', models.CharField(max_length=200)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=100, unique=True)),
+                ("name", models.CharField(max_length=200)),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('email', models.EmailField(max_length=254, unique=True)),
-                ('email_verified_at', models.DateTimeField(blank=True, null=True)),
-                ('display_name', models.CharField(blank=True, max_length=120)),
-                ('is_staff', models.BooleanField(default=False)),
-                ('is_active', models.BooleanField(default=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('learning_off_at', models.DateTimeField(blank=True, null=True)),
-                ('recall_off_at', models.DateTimeField(blank=True, null=True)),
-                ('public_use', models.CharField(choices=[('preferences', 'Preferences only'), ('all', 'Everything'), ('none', 'Nothing')], default='preferences', max_length=12)),
-                ('never_learn_topics', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), blank=True, default=list, size=50)),
-                ('last_visit_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                (
+                    "last_login",
+                    models.DateTimeField(blank=True, null=True, verbose_name="last login"),
+                ),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("email", models.EmailField(max_length=254, unique=True)),
+                ("email_verified_at", models.DateTimeField(blank=True, null=True)),
+                ("display_name", models.CharField(blank=True, max_length=120)),
+                ("is_staff", models.BooleanField(default=False)),
+                ("is_active", models.BooleanField(default=True)),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False),
+                ),
+                ("learning_off_at", models.DateTimeField(blank=True, null=True)),
+                ("recall_off_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "public_use",
+                    models.CharField(
+                        choices=[
+                            ("preferences", "Preferences only"),
+                            ("all", "Everything"),
+                            ("none", "Nothing"),
+                        ],
+                        default="preferences",
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "never_learn_topics",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=100),
+                        blank=True,
+                        default=list,
+                        size=50,
+                    ),
+                ),
+                ("last_visit_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='AdminRead',
+            name="AdminRead",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('reason', models.CharField(max_length=200)),
-                ('created_at', models.DateTimeField()),
-                ('expires_at', models.DateTimeField()),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('staff', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("reason", models.CharField(max_length=200)),
+                ("created_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField()),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "staff",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Agent',
+            name="Agent",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=255, unique=True)),
-                ('inject', models.BooleanField(default=True)),
-                ('extract', models.BooleanField(default=False)),
-                ('limit', models.PositiveSmallIntegerField(default=6)),
-                ('min_score', models.FloatField(default=0.0)),
-                ('retrieve_timeout_ms', models.PositiveIntegerField(default=1500)),
-                ('tiers', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=10), blank=True, default=junior_memory.models.people.default_tiers, size=None)),
-                ('save_tier', models.CharField(default='user', max_length=10)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("name", models.CharField(max_length=255, unique=True)),
+                ("inject", models.BooleanField(default=True)),
+                ("extract", models.BooleanField(default=False)),
+                ("limit", models.PositiveSmallIntegerField(default=6)),
+                ("min_score", models.FloatField(default=0.0)),
+                ("retrieve_timeout_ms", models.PositiveIntegerField(default=1500)),
+                (
+                    "tiers",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=10),
+                        blank=True,
+                        default=junior_memory.models.people.default_tiers,
+                        size=None,
+                    ),
+                ),
+                ("save_tier", models.CharField(default="user", max_length=10)),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False),
+                ),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('limit__gte', 1), ('limit__lte', 8)), name='agent_limit_in_range'), models.CheckConstraint(condition=models.Q(('retrieve_timeout_ms__gte', 50), ('retrieve_timeout_ms__lte', 10000)), name='agent_timeout_in_range')],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("limit__gte", 1), ("limit__lte", 8)),
+                        name="agent_limit_in_range",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("retrieve_timeout_ms__gte", 50), ("retrieve_timeout_ms__lte", 10000)
+                        ),
+                        name="agent_timeout_in_range",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='ApiToken',
+            name="ApiToken",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('personal', 'Personal'), ('agent', 'Agent')], max_length=10)),
-                ('label', models.CharField(blank=True, max_length=100)),
-                ('prefix', models.CharField(max_length=16)),
-                ('token_hash', models.CharField(max_length=64, unique=True)),
-                ('providers', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=511), blank=True, default=list, size=None)),
-                ('trust_email', models.BooleanField(default=False)),
-                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=20), default=list, size=None)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('last_used_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('expires_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('agent', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to='junior_memory.agent')),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to=settings.AUTH_USER_MODEL)),
-                ('organization', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='junior_memory.organization')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("personal", "Personal"), ("agent", "Agent")], max_length=10
+                    ),
+                ),
+                ("label", models.CharField(blank=True, max_length=100)),
+                ("prefix", models.CharField(max_length=16)),
+                ("token_hash", models.CharField(max_length=64, unique=True)),
+                (
+                    "providers",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=511),
+                        blank=True,
+                        default=list,
+                        size=None,
+                    ),
+                ),
+                ("trust_email", models.BooleanField(default=False)),
+                (
+                    "scopes",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=20), default=list, size=None
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False),
+                ),
+                ("last_used_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("expires_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tokens",
+                        to="junior_memory.agent",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tokens",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "organization",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="junior_memory.organization",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='AuditEntry',
+            name="AuditEntry",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('action', models.CharField(max_length=40)),
-                ('via', models.CharField(max_length=20)),
-                ('memory_id', models.UUIDField(null=True)),
-                ('details', models.JSONField(default=dict)),
-                ('reason', models.CharField(blank=True, max_length=200)),
-                ('created_at', models.DateTimeField()),
-                ('actor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('person', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('token', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='junior_memory.apitoken')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("action", models.CharField(max_length=40)),
+                ("via", models.CharField(max_length=20)),
+                ("memory_id", models.UUIDField(null=True)),
+                ("details", models.JSONField(default=dict)),
+                ("reason", models.CharField(blank=True, max_length=200)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "token",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="junior_memory.apitoken",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='CompletedSession',
+            name="CompletedSession",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('session_id', models.CharField(max_length=255)),
-                ('conversation_id', models.CharField(max_length=255)),
-                ('source_platform', models.CharField(choices=[('slack', 'Slack'), ('web', 'Web'), ('api', 'API'), ('local', 'Local'), ('email', 'E-mail'), ('other', 'Other')], max_length=8)),
-                ('source_key', models.CharField(blank=True, max_length=255)),
-                ('source_visibility', models.CharField(max_length=8)),
-                ('session_only', models.BooleanField(default=False)),
-                ('memory_mode', models.CharField(default='on', max_length=10)),
-                ('actors', models.JSONField(default=list)),
-                ('transcript', models.JSONField(null=True)),
-                ('extraction_cache', models.JSONField(null=True)),
-                ('body_hash', models.CharField(max_length=80)),
-                ('lock_key', models.CharField(max_length=300)),
-                ('completed_at', models.DateTimeField()),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('processing', 'Processing'), ('processed', 'Processed'), ('skipped', 'Skipped'), ('failed', 'Failed')], default='queued', max_length=10)),
-                ('reason', models.CharField(blank=True, max_length=64)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('created_at', models.DateTimeField()),
-                ('first_attempt_at', models.DateTimeField(null=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('erased_at', models.DateTimeField(null=True)),
-                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='junior_memory.agent')),
-                ('owner', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("session_id", models.CharField(max_length=255)),
+                ("conversation_id", models.CharField(max_length=255)),
+                (
+                    "source_platform",
+                    models.CharField(
+                        choices=[
+                            ("slack", "Slack"),
+                            ("web", "Web"),
+                            ("api", "API"),
+                            ("local", "Local"),
+                            ("email", "E-mail"),
+                            ("other", "Other"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                ("source_key", models.CharField(blank=True, max_length=255)),
+                ("source_visibility", models.CharField(max_length=8)),
+                ("session_only", models.BooleanField(default=False)),
+                ("memory_mode", models.CharField(default="on", max_length=10)),
+                ("actors", models.JSONField(default=list)),
+                ("transcript", models.JSONField(null=True)),
+                ("extraction_cache", models.JSONField(null=True)),
+                ("body_hash", models.CharField(max_length=80)),
+                ("lock_key", models.CharField(max_length=300)),
+                ("completed_at", models.DateTimeField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("processing", "Processing"),
+                            ("processed", "Processed"),
+                            ("skipped", "Skipped"),
+                            ("failed", "Failed"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("reason", models.CharField(blank=True, max_length=64)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("created_at", models.DateTimeField()),
+                ("first_attempt_at", models.DateTimeField(null=True)),
+                ("finished_at", models.DateTimeField(null=True)),
+                ("erased_at", models.DateTimeField(null=True)),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="junior_memory.agent",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ConversationEvent',
+            name="ConversationEvent",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('namespace', models.CharField(default='memory', max_length=40)),
-                ('name', models.CharField(max_length=60)),
-                ('version', models.PositiveSmallIntegerField()),
-                ('conversation_id', models.CharField(max_length=255)),
-                ('once_key', models.CharField(max_length=300, null=True, unique=True)),
-                ('payload', models.JSONField(default=dict)),
-                ('cost_usd', models.DecimalField(decimal_places=12, max_digits=18, null=True)),
-                ('created_at', models.DateTimeField()),
-                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='junior_memory.agent')),
-                ('owner', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('session', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='junior_memory.completedsession')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("namespace", models.CharField(default="memory", max_length=40)),
+                ("name", models.CharField(max_length=60)),
+                ("version", models.PositiveSmallIntegerField()),
+                ("conversation_id", models.CharField(max_length=255)),
+                ("once_key", models.CharField(max_length=300, null=True, unique=True)),
+                ("payload", models.JSONField(default=dict)),
+                ("cost_usd", models.DecimalField(decimal_places=12, max_digits=18, null=True)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="junior_memory.agent",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "session",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="junior_memory.completedsession",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ErasureReceipt',
+            name="ErasureReceipt",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('memory_id', models.UUIDField(unique=True)),
-                ('places', models.JSONField(default=list)),
-                ('erased_at', models.DateTimeField()),
-                ('person', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("memory_id", models.UUIDField(unique=True)),
+                ("places", models.JSONField(default=list)),
+                ("erased_at", models.DateTimeField()),
+                (
+                    "person",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ForgetBatch',
+            name="ForgetBatch",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('bulk', 'A selection'), ('forget_all', 'Everything')], max_length=12)),
-                ('forgotten', models.PositiveIntegerField(default=0)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('restored_at', models.DateTimeField(null=True)),
-                ('agent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='junior_memory.agent')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("bulk", "A selection"), ("forget_all", "Everything")],
+                        max_length=12,
+                    ),
+                ),
+                ("forgotten", models.PositiveIntegerField(default=0)),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False),
+                ),
+                ("restored_at", models.DateTimeField(null=True)),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="junior_memory.agent",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Identity',
+            name="Identity",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('provider', models.CharField(max_length=255)),
-                ('tenant', models.CharField(max_length=255)),
-                ('subject', models.CharField(max_length=255)),
-                ('display_name', models.CharField(blank=True, max_length=255)),
-                ('linked_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='identities', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("provider", models.CharField(max_length=255)),
+                ("tenant", models.CharField(max_length=255)),
+                ("subject", models.CharField(max_length=255)),
+                ("display_name", models.CharField(blank=True, max_length=255)),
+                ("linked_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="identities",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'identities',
+                "verbose_name_plural": "identities",
             },
         ),
         migrations.AddField(
-            model_name='completedsession',
-            name='actor',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='junior_memory.identity'),
+            model_name="completedsession",
+            name="actor",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to="junior_memory.identity",
+            ),
         ),
         migrations.CreateModel(
-            name='LinkingCode',
+            name="LinkingCode",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('code_hash', models.CharField(max_length=64, unique=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('expires_at', models.DateTimeField()),
-                ('used_at', models.DateTimeField(blank=True, null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("code_hash", models.CharField(max_length=64, unique=True)),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False),
+                ),
+                ("expires_at", models.DateTimeField()),
+                ("used_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Location',
+            name="Location",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('provider', models.CharField(max_length=255)),
-                ('tenant', models.CharField(max_length=255)),
-                ('key', models.CharField(max_length=255)),
-                ('label', models.CharField(blank=True, max_length=255)),
-                ('url', models.CharField(blank=True, max_length=2000)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("provider", models.CharField(max_length=255)),
+                ("tenant", models.CharField(max_length=255)),
+                ("key", models.CharField(max_length=255)),
+                ("label", models.CharField(blank=True, max_length=255)),
+                ("url", models.CharField(blank=True, max_length=2000)),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('provider', 'tenant', 'key'), name='location_unique')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("provider", "tenant", "key"), name="location_unique"
+                    )
+                ],
             },
         ),
         migrations.AddField(
-            model_name='completedsession',
-            name='location',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='junior_memory.location'),
+            model_name="completedsession",
+            name="location",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to="junior_memory.location",
+            ),
         ),
         migrations.CreateModel(
-            name='Memory',
+            name="Memory",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('content', models.TextField(blank=True)),
-                ('kind', models.CharField(choices=[('preference', 'Preference'), ('procedure', 'Procedure'), ('knowledge', 'Knowledge')], max_length=12)),
-                ('visibility', models.CharField(choices=[('session', 'This conversation'), ('private', 'Private'), ('org', 'Team'), ('public', 'Public')], max_length=8)),
-                ('conversation_id', models.CharField(max_length=255, null=True)),
-                ('subject_type', models.CharField(choices=[('user', 'A person'), ('conversation', 'A conversation'), ('general', 'In general')], max_length=12)),
-                ('subject_key', models.CharField(max_length=255, null=True)),
-                ('origin', models.CharField(choices=[('explicit', 'Asked to remember'), ('automatic', 'Learned from a conversation'), ('import', 'Imported')], max_length=10)),
-                ('source_platform', models.CharField(choices=[('slack', 'Slack'), ('web', 'Web'), ('api', 'API'), ('local', 'Local'), ('email', 'E-mail'), ('other', 'Other')], max_length=8)),
-                ('source_key', models.CharField(blank=True, max_length=255)),
-                ('idempotency_key', models.CharField(max_length=80, null=True)),
-                ('fingerprint', models.CharField(max_length=80)),
-                ('evidence_fingerprints', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=80), default=list, size=None)),
-                ('search_vector', django.contrib.postgres.search.SearchVectorField(null=True)),
-                ('language', models.CharField(blank=True, max_length=8)),
-                ('observed_at', models.DateTimeField()),
-                ('created_at', models.DateTimeField()),
-                ('expires_at', models.DateTimeField(null=True)),
-                ('held_at', models.DateTimeField(null=True)),
-                ('held_reason', models.CharField(blank=True, max_length=32)),
-                ('superseded_at', models.DateTimeField(null=True)),
-                ('archived_at', models.DateTimeField(null=True)),
-                ('archive_reason', models.CharField(blank=True, choices=[('user_removed', 'Forgotten by its person'), ('tool_removed', 'Forgotten through the assistant'), ('expired', 'Expired'), ('admin_removed', 'Removed by staff'), ('declined', 'Declined')], max_length=16)),
-                ('purge_at', models.DateTimeField(null=True)),
-                ('purged_at', models.DateTimeField(null=True)),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='junior_memory.agent')),
-                ('forget_batch', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='junior_memory.forgetbatch')),
-                ('learned_from', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='junior_memory.identity')),
-                ('location', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='junior_memory.location')),
-                ('owner', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('session', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='junior_memory.completedsession')),
-                ('superseded_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='junior_memory.memory')),
-                ('org', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='junior_memory.organization')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("content", models.TextField(blank=True)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("preference", "Preference"),
+                            ("procedure", "Procedure"),
+                            ("knowledge", "Knowledge"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "visibility",
+                    models.CharField(
+                        choices=[
+                            ("session", "This conversation"),
+                            ("private", "Private"),
+                            ("org", "Team"),
+                            ("public", "Public"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                ("conversation_id", models.CharField(max_length=255, null=True)),
+                (
+                    "subject_type",
+                    models.CharField(
+                        choices=[
+                            ("user", "A person"),
+                            ("conversation", "A conversation"),
+                            ("general", "In general"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("subject_key", models.CharField(max_length=255, null=True)),
+                (
+                    "origin",
+                    models.CharField(
+                        choices=[
+                            ("explicit", "Asked to remember"),
+                            ("automatic", "Learned from a conversation"),
+                            ("import", "Imported"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "source_platform",
+                    models.CharField(
+                        choices=[
+                            ("slack", "Slack"),
+                            ("web", "Web"),
+                            ("api", "API"),
+                            ("local", "Local"),
+                            ("email", "E-mail"),
+                            ("other", "Other"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                ("source_key", models.CharField(blank=True, max_length=255)),
+                ("idempotency_key", models.CharField(max_length=80, null=True)),
+                ("fingerprint", models.CharField(max_length=80)),
+                (
+                    "evidence_fingerprints",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=80), default=list, size=None
+                    ),
+                ),
+                ("search_vector", django.contrib.postgres.search.SearchVectorField(null=True)),
+                ("language", models.CharField(blank=True, max_length=8)),
+                ("observed_at", models.DateTimeField()),
+                ("created_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField(null=True)),
+                ("held_at", models.DateTimeField(null=True)),
+                ("held_reason", models.CharField(blank=True, max_length=32)),
+                ("superseded_at", models.DateTimeField(null=True)),
+                ("archived_at", models.DateTimeField(null=True)),
+                (
+                    "archive_reason",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("user_removed", "Forgotten by its person"),
+                            ("tool_removed", "Forgotten through the assistant"),
+                            ("expired", "Expired"),
+                            ("admin_removed", "Removed by staff"),
+                            ("declined", "Declined"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("purge_at", models.DateTimeField(null=True)),
+                ("purged_at", models.DateTimeField(null=True)),
+                ("version", models.PositiveIntegerField(default=1)),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="junior_memory.agent",
+                    ),
+                ),
+                (
+                    "forget_batch",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="junior_memory.forgetbatch",
+                    ),
+                ),
+                (
+                    "learned_from",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="junior_memory.identity",
+                    ),
+                ),
+                (
+                    "location",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="junior_memory.location",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "session",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="junior_memory.completedsession",
+                    ),
+                ),
+                (
+                    "superseded_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="junior_memory.memory",
+                    ),
+                ),
+                (
+                    "org",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="junior_memory.organization",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'memories',
+                "verbose_name_plural": "memories",
             },
         ),
         migrations.CreateModel(
-            name='Conflict',
+            name="Conflict",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField()),
-                ('resolved_at', models.DateTimeField(null=True)),
-                ('kept', models.CharField(blank=True, choices=[('first', 'The first'), ('second', 'The second'), ('both', 'Both'), ('none', 'Neither')], max_length=8)),
-                ('first', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='junior_memory.memory')),
-                ('second', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='junior_memory.memory')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField()),
+                ("resolved_at", models.DateTimeField(null=True)),
+                (
+                    "kept",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("first", "The first"),
+                            ("second", "The second"),
+                            ("both", "Both"),
+                            ("none", "Neither"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                (
+                    "first",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="junior_memory.memory",
+                    ),
+                ),
+                (
+                    "second",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="junior_memory.memory",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='MemoryEmbedding',
+            name="MemoryEmbedding",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('provider', models.CharField(max_length=40)),
-                ('model', models.CharField(max_length=200)),
-                ('dimensions', models.PositiveSmallIntegerField()),
-                ('metric', models.CharField(default='cosine', max_length=10)),
-                ('content_hash', models.CharField(max_length=80)),
-                ('vector', pgvector.django.halfvec.HalfVectorField()),
-                ('created_at', models.DateTimeField()),
-                ('memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='junior_memory.memory')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("provider", models.CharField(max_length=40)),
+                ("model", models.CharField(max_length=200)),
+                ("dimensions", models.PositiveSmallIntegerField()),
+                ("metric", models.CharField(default="cosine", max_length=10)),
+                ("content_hash", models.CharField(max_length=80)),
+                ("vector", pgvector.django.halfvec.HalfVectorField()),
+                ("created_at", models.DateTimeField()),
+                (
+                    "memory",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="junior_memory.memory",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='MemoryReport',
+            name="MemoryReport",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('reason', models.CharField(max_length=200)),
-                ('created_at', models.DateTimeField()),
-                ('resolved_at', models.DateTimeField(null=True)),
-                ('memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='junior_memory.memory')),
-                ('reporter', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("reason", models.CharField(max_length=200)),
+                ("created_at", models.DateTimeField()),
+                ("resolved_at", models.DateTimeField(null=True)),
+                (
+                    "memory",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="junior_memory.memory",
+                    ),
+                ),
+                (
+                    "reporter",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='MemoryUse',
+            name="MemoryUse",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('conversation_id', models.CharField(max_length=255)),
-                ('rank', models.PositiveSmallIntegerField()),
-                ('leg', models.CharField(max_length=20)),
-                ('used_at', models.DateTimeField()),
-                ('event', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='junior_memory.conversationevent')),
-                ('memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='junior_memory.memory')),
-                ('viewer', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("conversation_id", models.CharField(max_length=255)),
+                ("rank", models.PositiveSmallIntegerField()),
+                ("leg", models.CharField(max_length=20)),
+                ("used_at", models.DateTimeField()),
+                (
+                    "event",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="junior_memory.conversationevent",
+                    ),
+                ),
+                (
+                    "memory",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="junior_memory.memory",
+                    ),
+                ),
+                (
+                    "viewer",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ModelCall',
+            name="ModelCall",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('operation', models.CharField(max_length=40)),
-                ('provider', models.CharField(max_length=40)),
-                ('model', models.CharField(max_length=200)),
-                ('input_tokens', models.PositiveIntegerField(default=0)),
-                ('cached_input_tokens', models.PositiveIntegerField(default=0)),
-                ('output_tokens', models.PositiveIntegerField(default=0)),
-                ('reasoning_tokens', models.PositiveIntegerField(default=0)),
-                ('cost_usd', models.DecimalField(decimal_places=12, max_digits=18, null=True)),
-                ('outcome', models.CharField(max_length=40)),
-                ('duration_ms', models.PositiveIntegerField(default=0)),
-                ('recall_id', models.UUIDField(null=True)),
-                ('tool_call_key', models.CharField(blank=True, max_length=80)),
-                ('created_at', models.DateTimeField()),
-                ('agent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='junior_memory.agent')),
-                ('event', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='junior_memory.conversationevent')),
-                ('session', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='junior_memory.completedsession')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("operation", models.CharField(max_length=40)),
+                ("provider", models.CharField(max_length=40)),
+                ("model", models.CharField(max_length=200)),
+                ("input_tokens", models.PositiveIntegerField(default=0)),
+                ("cached_input_tokens", models.PositiveIntegerField(default=0)),
+                ("output_tokens", models.PositiveIntegerField(default=0)),
+                ("reasoning_tokens", models.PositiveIntegerField(default=0)),
+                ("cost_usd", models.DecimalField(decimal_places=12, max_digits=18, null=True)),
+                ("outcome", models.CharField(max_length=40)),
+                ("duration_ms", models.PositiveIntegerField(default=0)),
+                ("recall_id", models.UUIDField(null=True)),
+                ("tool_call_key", models.CharField(blank=True, max_length=80)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="junior_memory.agent",
+                    ),
+                ),
+                (
+                    "event",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="junior_memory.conversationevent",
+                    ),
+                ),
+                (
+                    "session",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="junior_memory.completedsession",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('joined_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                ('organization', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='junior_memory.organization')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "joined_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "organization",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="junior_memory.organization",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='completedsession',
-            name='organization',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='junior_memory.organization'),
+            model_name="completedsession",
+            name="organization",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to="junior_memory.organization",
+            ),
         ),
         migrations.CreateModel(
-            name='RateWindow',
+            name="RateWindow",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('bucket', models.CharField(max_length=120)),
-                ('window_started_at', models.DateTimeField()),
-                ('count', models.PositiveIntegerField(default=0)),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("bucket", models.CharField(max_length=120)),
+                ("window_started_at", models.DateTimeField()),
+                ("count", models.PositiveIntegerField(default=0)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('bucket', 'window_started_at'), name='rate_unique')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("bucket", "window_started_at"), name="rate_unique"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='RetryKey',
+            name="RetryKey",
             fields=[
-                ('key_hash', models.CharField(max_length=80, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField()),
-                ('memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='junior_memory.memory')),
+                ("key_hash", models.CharField(max_length=80, primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "memory",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="junior_memory.memory",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Tombstone',
+            name="Tombstone",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('fingerprint', models.CharField(max_length=80)),
-                ('of', models.CharField(choices=[('content', 'The memory'), ('utterance', 'The words it was learned from')], max_length=10)),
-                ('blocked_count', models.PositiveIntegerField(default=0)),
-                ('last_blocked_at', models.DateTimeField(null=True)),
-                ('created_at', models.DateTimeField()),
-                ('memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='junior_memory.memory')),
-                ('org', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='junior_memory.organization')),
-                ('person', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("fingerprint", models.CharField(max_length=80)),
+                (
+                    "of",
+                    models.CharField(
+                        choices=[
+                            ("content", "The memory"),
+                            ("utterance", "The words it was learned from"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("blocked_count", models.PositiveIntegerField(default=0)),
+                ("last_blocked_at", models.DateTimeField(null=True)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "memory",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="junior_memory.memory",
+                    ),
+                ),
+                (
+                    "org",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="junior_memory.organization",
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='user',
-            constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_unique_ignoring_case'),
+            model_name="user",
+            constraint=models.UniqueConstraint(
+                django.db.models.functions.text.Lower("email"),
+                name="user_email_unique_ignoring_case",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='user',
-            constraint=models.CheckConstraint(condition=models.Q(('public_use__in', ['preferences', 'all', 'none'])), name='user_public_use_known'),
+            model_name="user",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("public_use__in", ["preferences", "all", "none"])),
+                name="user_public_use_known",
+            ),
         ),
         migrations.AddIndex(
-            model_name='auditentry',
-            index=models.Index(fields=['person', '-created_at'], name='audit_about_person'),
+            model_name="auditentry",
+            index=models.Index(fields=["person", "-created_at"], name="audit_about_person"),
         ),
         migrations.AddIndex(
-            model_name='auditentry',
-            index=models.Index(fields=['memory_id', 'created_at'], name='audit_about_memory'),
+            model_name="auditentry",
+            index=models.Index(fields=["memory_id", "created_at"], name="audit_about_memory"),
         ),
         migrations.AddIndex(
-            model_name='conversationevent',
-            index=models.Index(fields=['name', 'created_at'], name='event_by_day'),
+            model_name="conversationevent",
+            index=models.Index(fields=["name", "created_at"], name="event_by_day"),
         ),
         migrations.AddIndex(
-            model_name='conversationevent',
-            index=models.Index(fields=['conversation_id', 'created_at'], name='event_by_conversation'),
+            model_name="conversationevent",
+            index=models.Index(
+                fields=["conversation_id", "created_at"], name="event_by_conversation"
+            ),
         ),
         migrations.AddIndex(
-            model_name='erasurereceipt',
-            index=models.Index(fields=['person', '-erased_at'], name='receipt_own'),
+            model_name="erasurereceipt",
+            index=models.Index(fields=["person", "-erased_at"], name="receipt_own"),
         ),
         migrations.AddIndex(
-            model_name='forgetbatch',
-            index=models.Index(condition=models.Q(('kind', 'forget_all'), ('restored_at__isnull', True)), fields=['user', 'created_at'], name='batch_cut_off'),
+            model_name="forgetbatch",
+            index=models.Index(
+                condition=models.Q(("kind", "forget_all"), ("restored_at__isnull", True)),
+                fields=["user", "created_at"],
+                name="batch_cut_off",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='identity',
-            constraint=models.UniqueConstraint(fields=('provider', 'tenant', 'subject'), name='identity_unique'),
+            model_name="identity",
+            constraint=models.UniqueConstraint(
+                fields=("provider", "tenant", "subject"), name="identity_unique"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='conflict',
-            constraint=models.UniqueConstraint(fields=('first', 'second'), name='conflict_unique'),
+            model_name="conflict",
+            constraint=models.UniqueConstraint(fields=("first", "second"), name="conflict_unique"),
         ),
         migrations.AddConstraint(
-            model_name='memoryembedding',
-            constraint=models.UniqueConstraint(fields=('memory', 'provider', 'model', 'dimensions'), name='embedding_unique'),
+            model_name="memoryembedding",
+            constraint=models.UniqueConstraint(
+                fields=("memory", "provider", "model", "dimensions"), name="embedding_unique"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memoryembedding',
-            constraint=models.CheckConstraint(condition=models.Q(('dimensions__gte', 1), ('dimensions__lte', 2000)), name='embedding_dimensions_in_range'),
+            model_name="memoryembedding",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("dimensions__gte", 1), ("dimensions__lte", 2000)),
+                name="embedding_dimensions_in_range",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memoryembedding',
-            constraint=models.CheckConstraint(condition=models.Q(('metric', 'cosine')), name='embedding_metric_known'),
+            model_name="memoryembedding",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("metric", "cosine")), name="embedding_metric_known"
+            ),
         ),
         migrations.AddIndex(
-            model_name='memoryuse',
-            index=models.Index(fields=['memory', '-used_at'], name='use_by_memory'),
+            model_name="memoryuse",
+            index=models.Index(fields=["memory", "-used_at"], name="use_by_memory"),
         ),
         migrations.AddConstraint(
-            model_name='memoryuse',
-            constraint=models.UniqueConstraint(fields=('event', 'memory'), name='use_unique'),
+            model_name="memoryuse",
+            constraint=models.UniqueConstraint(fields=("event", "memory"), name="use_unique"),
         ),
         migrations.AddIndex(
-            model_name='modelcall',
-            index=models.Index(fields=['created_at'], name='call_by_day'),
+            model_name="modelcall",
+            index=models.Index(fields=["created_at"], name="call_by_day"),
         ),
         migrations.AddIndex(
-            model_name='modelcall',
-            index=models.Index(fields=['event'], name='call_by_event'),
+            model_name="modelcall",
+            index=models.Index(fields=["event"], name="call_by_event"),
         ),
         migrations.AddIndex(
-            model_name='modelcall',
-            index=models.Index(fields=['session'], name='call_by_session'),
+            model_name="modelcall",
+            index=models.Index(fields=["session"], name="call_by_session"),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('held_at__isnull', True), ('superseded_at__isnull', True)), fields=['owner', '-created_at', 'id'], name='memory_own_newest'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(
+                    ("archived_at__isnull", True),
+                    ("held_at__isnull", True),
+                    ("superseded_at__isnull", True),
+                ),
+                fields=["owner", "-created_at", "id"],
+                name="memory_own_newest",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('held_at__isnull', True), ('superseded_at__isnull', True)), fields=['owner', 'agent'], name='memory_own_agent'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(
+                    ("archived_at__isnull", True),
+                    ("held_at__isnull", True),
+                    ("superseded_at__isnull", True),
+                ),
+                fields=["owner", "agent"],
+                name="memory_own_agent",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('held_at__isnull', True), ('superseded_at__isnull', True), ('visibility', 'public')), fields=['-created_at', 'id'], name='memory_public_newest'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(
+                    ("archived_at__isnull", True),
+                    ("held_at__isnull", True),
+                    ("superseded_at__isnull", True),
+                    ("visibility", "public"),
+                ),
+                fields=["-created_at", "id"],
+                name="memory_public_newest",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('held_at__isnull', True), ('superseded_at__isnull', True), ('visibility', 'org')), fields=['org', '-created_at', 'id'], name='memory_org_newest'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(
+                    ("archived_at__isnull", True),
+                    ("held_at__isnull", True),
+                    ("superseded_at__isnull", True),
+                    ("visibility", "org"),
+                ),
+                fields=["org", "-created_at", "id"],
+                name="memory_org_newest",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=django.contrib.postgres.indexes.GinIndex(condition=models.Q(('archived_at__isnull', True), ('held_at__isnull', True), ('superseded_at__isnull', True), ('visibility', 'public')), fields=['search_vector'], name='memory_public_terms'),
+            model_name="memory",
+            index=django.contrib.postgres.indexes.GinIndex(
+                condition=models.Q(
+                    ("archived_at__isnull", True),
+                    ("held_at__isnull", True),
+                    ("superseded_at__isnull", True),
+                    ("visibility", "public"),
+                ),
+                fields=["search_vector"],
+                name="memory_public_terms",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('archived_at__isnull', False)), fields=['owner', '-archived_at'], name='memory_own_archived'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("archived_at__isnull", False)),
+                fields=["owner", "-archived_at"],
+                name="memory_own_archived",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('expires_at__isnull', False)), fields=['expires_at'], name='memory_expiring'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("archived_at__isnull", True), ("expires_at__isnull", False)),
+                fields=["expires_at"],
+                name="memory_expiring",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('purge_at__isnull', False), ('purged_at__isnull', True)), fields=['purge_at'], name='memory_to_purge'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("purge_at__isnull", False), ("purged_at__isnull", True)),
+                fields=["purge_at"],
+                name="memory_to_purge",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('superseded_by__isnull', False)), fields=['superseded_by'], name='memory_predecessors'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("superseded_by__isnull", False)),
+                fields=["superseded_by"],
+                name="memory_predecessors",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('session__isnull', False)), fields=['session'], name='memory_by_session'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("session__isnull", False)),
+                fields=["session"],
+                name="memory_by_session",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('conversation_id__isnull', False)), fields=['conversation_id'], name='memory_by_conversation'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("conversation_id__isnull", False)),
+                fields=["conversation_id"],
+                name="memory_by_conversation",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('held_at__isnull', False)), fields=['held_at'], name='memory_held'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("archived_at__isnull", True), ("held_at__isnull", False)),
+                fields=["held_at"],
+                name="memory_held",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('forget_batch__isnull', False)), fields=['forget_batch'], name='memory_by_batch'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("forget_batch__isnull", False)),
+                fields=["forget_batch"],
+                name="memory_by_batch",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('learned_from__isnull', False)), fields=['learned_from', 'created_at'], name='memory_by_teller'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("learned_from__isnull", False)),
+                fields=["learned_from", "created_at"],
+                name="memory_by_teller",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('visibility__in', ['session', 'private', 'org', 'public'])), name='memory_visibility_known'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("visibility__in", ["session", "private", "org", "public"])),
+                name="memory_visibility_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['preference', 'procedure', 'knowledge'])), name='memory_kind_known'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["preference", "procedure", "knowledge"])),
+                name="memory_kind_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('origin__in', ['explicit', 'automatic', 'import'])), name='memory_origin_known'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("origin__in", ["explicit", "automatic", "import"])),
+                name="memory_origin_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('source_platform__in', ['slack', 'web', 'api', 'local', 'email', 'other'])), name='memory_platform_known'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("source_platform__in", ["slack", "web", "api", "local", "email", "other"])
+                ),
+                name="memory_platform_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('visibility__in', ['private', 'session']), _negated=True), ('owner__isnull', False), _connector='OR'), name='memory_private_has_owner'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("visibility__in", ["private", "session"]), _negated=True),
+                    ("owner__isnull", False),
+                    _connector="OR",
+                ),
+                name="memory_private_has_owner",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('visibility', 'session'), _negated=True), models.Q(('conversation_id__gt', ''), ('conversation_id__isnull', False)), _connector='OR'), name='memory_session_has_conversation'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("visibility", "session"), _negated=True),
+                    models.Q(("conversation_id__gt", ""), ("conversation_id__isnull", False)),
+                    _connector="OR",
+                ),
+                name="memory_session_has_conversation",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('org__isnull', False), ('visibility', 'org')), models.Q(models.Q(('visibility', 'org'), _negated=True), ('org__isnull', True)), _connector='OR'), name='memory_org_has_org'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("org__isnull", False), ("visibility", "org")),
+                    models.Q(models.Q(("visibility", "org"), _negated=True), ("org__isnull", True)),
+                    _connector="OR",
+                ),
+                name="memory_org_has_org",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('subject_key__isnull', True), ('subject_type', 'general')), models.Q(('subject_key__gt', ''), ('subject_key__isnull', False), ('subject_type__in', ['user', 'conversation'])), _connector='OR'), name='memory_subject_key_when_needed'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("subject_key__isnull", True), ("subject_type", "general")),
+                    models.Q(
+                        ("subject_key__gt", ""),
+                        ("subject_key__isnull", False),
+                        ("subject_type__in", ["user", "conversation"]),
+                    ),
+                    _connector="OR",
+                ),
+                name="memory_subject_key_when_needed",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('content', ''), ('purged_at__isnull', False)), models.Q(models.Q(('content', ''), _negated=True), ('purged_at__isnull', True)), _connector='OR'), name='memory_empty_when_purged'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("content", ""), ("purged_at__isnull", False)),
+                    models.Q(models.Q(("content", ""), _negated=True), ("purged_at__isnull", True)),
+                    _connector="OR",
+                ),
+                name="memory_empty_when_purged",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('archive_reason', ''), ('archived_at__isnull', True)), models.Q(('archive_reason__in', ['user_removed', 'tool_removed', 'expired', 'admin_removed', 'declined']), ('archived_at__isnull', False)), _connector='OR'), name='memory_archived_for_a_reason'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("archive_reason", ""), ("archived_at__isnull", True)),
+                    models.Q(
+                        (
+                            "archive_reason__in",
+                            [
+                                "user_removed",
+                                "tool_removed",
+                                "expired",
+                                "admin_removed",
+                                "declined",
+                            ],
+                        ),
+                        ("archived_at__isnull", False),
+                    ),
+                    _connector="OR",
+                ),
+                name="memory_archived_for_a_reason",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('superseded_by__isnull', True), ('superseded_at__isnull', False), _connector='OR'), name='memory_superseded_at_leads'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("superseded_by__isnull", True),
+                    ("superseded_at__isnull", False),
+                    _connector="OR",
+                ),
+                name="memory_superseded_at_leads",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('superseded_by', models.F('id')), _negated=True), name='memory_never_supersedes_itself'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("superseded_by", models.F("id")), _negated=True),
+                name="memory_never_supersedes_itself",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.UniqueConstraint(condition=models.Q(('archived_at__isnull', True), ('held_at__isnull', True), ('superseded_at__isnull', True)), fields=('fingerprint',), name='memory_one_active_per_fingerprint'),
+            model_name="memory",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(
+                    ("archived_at__isnull", True),
+                    ("held_at__isnull", True),
+                    ("superseded_at__isnull", True),
+                ),
+                fields=("fingerprint",),
+                name="memory_one_active_per_fingerprint",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.UniqueConstraint(condition=models.Q(('archived_at__isnull', True), ('held_at__isnull', True), ('superseded_at__isnull', True), ('idempotency_key__isnull', False)), fields=('idempotency_key',), name='memory_one_active_per_key'),
+            model_name="memory",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(
+                    ("archived_at__isnull", True),
+                    ("held_at__isnull", True),
+                    ("superseded_at__isnull", True),
+                    ("idempotency_key__isnull", False),
+                ),
+                fields=("idempotency_key",),
+                name="memory_one_active_per_key",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('user', 'organization'), name='membership_unique'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(
+                fields=("user", "organization"), name="membership_unique"
+            ),
         ),
         migrations.AddIndex(
-            model_name='completedsession',
-            index=models.Index(condition=models.Q(('transcript__isnull', False)), fields=['state', 'created_at'], name='session_unfinished'),
+            model_name="completedsession",
+            index=models.Index(
+                condition=models.Q(("transcript__isnull", False)),
+                fields=["state", "created_at"],
+                name="session_unfinished",
+            ),
         ),
         migrations.AddIndex(
-            model_name='completedsession',
-            index=models.Index(fields=['owner', 'conversation_id'], name='session_own_conversation'),
+            model_name="completedsession",
+            index=models.Index(
+                fields=["owner", "conversation_id"], name="session_own_conversation"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='completedsession',
-            constraint=models.UniqueConstraint(fields=('agent', 'session_id'), name='session_unique'),
+            model_name="completedsession",
+            constraint=models.UniqueConstraint(
+                fields=("agent", "session_id"), name="session_unique"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='completedsession',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'processing', 'processed', 'skipped', 'failed'])), name='session_state_known'),
+            model_name="completedsession",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("state__in", ["queued", "processing", "processed", "skipped", "failed"])
+                ),
+                name="session_state_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='completedsession',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state__in', ['processed', 'skipped']), _negated=True), models.Q(('extraction_cache__isnull', True), ('transcript__isnull', True)), _connector='OR'), name='session_transcript_erased'),
+            model_name="completedsession",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state__in", ["processed", "skipped"]), _negated=True),
+                    models.Q(("extraction_cache__isnull", True), ("transcript__isnull", True)),
+                    _connector="OR",
+                ),
+                name="session_transcript_erased",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='apitoken',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('agent__isnull', True), ('kind', 'personal'), ('organization__isnull', True), ('user__isnull', False)), models.Q(('agent__isnull', False), ('kind', 'agent'), ('user__isnull', True)), _connector='OR'), name='token_speaks_for_one'),
+            model_name="apitoken",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("agent__isnull", True),
+                        ("kind", "personal"),
+                        ("organization__isnull", True),
+                        ("user__isnull", False),
+                    ),
+                    models.Q(("agent__isnull", False), ("kind", "agent"), ("user__isnull", True)),
+                    _connector="OR",
+                ),
+                name="token_speaks_for_one",
+            ),
         ),
         migrations.AddIndex(
-            model_name='tombstone',
-            index=models.Index(fields=['fingerprint'], name='tombstone_lookup'),
+            model_name="tombstone",
+            index=models.Index(fields=["fingerprint"], name="tombstone_lookup"),
         ),
         migrations.AddIndex(
-            model_name='tombstone',
-            index=models.Index(fields=['person', '-created_at'], name='tombstone_own'),
+            model_name="tombstone",
+            index=models.Index(fields=["person", "-created_at"], name="tombstone_own"),
         ),
         migrations.AddConstraint(
-            model_name='tombstone',
-            constraint=models.UniqueConstraint(fields=('memory', 'fingerprint'), name='tombstone_unique'),
+            model_name="tombstone",
+            constraint=models.UniqueConstraint(
+                fields=("memory", "fingerprint"), name="tombstone_unique"
+            ),
         ),
     ]
