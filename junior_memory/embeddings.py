@@ -23,6 +23,7 @@ from junior_memory.providers import (
     Vector,
     configured,
     embedder_for,
+    word_vectors,
 )
 from junior_memory.secrets import RULES_VERSION, mask_secrets
 
@@ -227,7 +228,7 @@ def wanting(model: EmbeddingModel, texts: Mapping[UUID, str]) -> list[UUID]:
 
 
 def warm_up() -> None:
-    """Load a local model now, so that the first search does not wait for it."""
+    """Load what is local now, so that the first search does not wait for it."""
     name = configured()
     if name is None:
         return
@@ -235,5 +236,8 @@ def warm_up() -> None:
         embedder = embedder_for(name)
         if embedder.is_local:
             embedder.embed(["warm"], timeout_seconds=1)
+        vectors_of = word_vectors()
+        if vectors_of is not None:
+            vectors_of(["warm"])
     except (EmbeddingFailed, UnusableEmbedder) as error:
         logger.warning("the embedder cannot work (%s)", type(error).__name__)
