@@ -123,19 +123,19 @@ HIDDEN = (
     Hidden(
         "Her twin daughters grew up in Lisbon.",
         "Lisbon",
-        "children raised by a mother in Portugal",
+        "girls raised in Portugal",
         "Where did the twin girls grow up, in Lisbon?",
     ),
     Hidden(
-        "Swims two kilometres before breakfast.",
-        "swims kilometres",
-        "morning exercise in the pool",
-        "How far does she swim before breakfast?",
+        "Jogs two kilometres before breakfast.",
+        "jogs kilometres",
+        "a morning run",
+        "How far does she jog before breakfast?",
     ),
     Hidden(
         "The alarm of the cabin is disarmed with QX-7741-ZR.",
         "QX-7741-ZR",
-        "burglar siren password",
+        "code that turns off the security system",
         "What disarms the cabin alarm?",
     ),
 )

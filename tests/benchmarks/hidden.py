@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from django.test import Client
 
-from junior_memory import access, memories, people
+from junior_memory import access, clock, memories, people
 from junior_memory.audit import Doer
 from junior_memory.models import Identity, Memory, User
 from junior_memory.search import search_memories
@@ -24,7 +24,9 @@ DOER = Doer(via="command")
 @contextmanager
 def person_with_three() -> Iterator[tuple[User, list[Memory]]]:
     """Make somebody who remembers HIDDEN and nothing else."""
-    user = User.objects.create_user(f"hidden{time.time_ns()}@bench.example")
+    user = User.objects.create_user(
+        f"hidden{time.time_ns()}@bench.example", email_verified_at=clock.now()
+    )
     agent, _ = people.agent_named("default")
     made = [
         memories.create_memory(
