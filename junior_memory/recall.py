@@ -58,9 +58,9 @@ FITS_AT = 0.25
 SPEAKS_FOR_ITSELF = 0.7
 """Beside vectors: the strength by words at which a memory fits though none is near in meaning.
 
-Measured on LoCoMo for development, facts, local embedder: recall@10 falls by .025; of questions
-asked of a wrong owner .90 get nothing, with the speakers' names taken out .56, of category 5 .14
-(`tests/benchmarks/retrieval.py` prints the curve).
+Measured on LoCoMo for development, facts / turns, local embedder: recall@10 falls by .025 / .019;
+of questions asked of a wrong owner .90 / .86 get nothing, with the speakers' names taken out .56 /
+.46, of category 5 .14 / .06 (`tests/benchmarks/retrieval.py` prints the curve).
 """
 
 NEAR_BEST = 0.4
