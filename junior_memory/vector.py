@@ -29,12 +29,16 @@ from junior_memory.models import EmbeddingModel
 from junior_memory.parts import TRUE, Fragment, Part, fetch, fetch_all, parts_of
 from junior_memory.providers import EmbeddingFailed, UnusableEmbedder, Vector
 from junior_memory.querysets import MemoryQuerySet
+from junior_memory.vector_index import index_name
 
 VECTOR = "vector"
 PRIVATE_VECTOR = "private vector"
 
-EF_SEARCH = 400
-"""Candidates that the approximate index keeps; the last of them cost least and find most."""
+EF_SEARCH = 250
+"""Candidates that the approximate index keeps over DENSITY_ROWS rows or fewer; as many more for
+ten times the rows, since the same depth finds less in a larger graph."""
+
+DENSITY_ROWS = 20_000
 
 OVERFETCH = (2, 16)
 """How many times the list's length is proposed, before everything is compared."""
@@ -161,7 +165,7 @@ def nearest_of(
     found: dict[str, list[Scored]] = {part.name: [] for part in parts}
     short = list(parts)
     if any(part.is_shared for part in parts):
-        _set_ef_search(max(EF_SEARCH, 2 * size))
+        _set_ef_search(query.model, size=size)
     for times in OVERFETCH:
         proposed = min(times * size, MAX_PROPOSED)
         asked = [part for part in short if part.is_shared or times == OVERFETCH[0]]
@@ -182,12 +186,14 @@ def nearest_of(
     return found
 
 
-def _set_ef_search(candidates: int) -> None:
+def _set_ef_search(model: EmbeddingModel, *, size: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT set_config('hnsw.ef_search', %s, true),"
-            " set_config('hnsw.iterative_scan', 'strict_order', true)",
-            [str(min(candidates, 1_000))],
+            "SELECT set_config('hnsw.ef_search', least(1000, greatest(%s::int,"
+            " (%s::int * (1 + log(greatest(1, coalesce(max(reltuples), 0) / %s::int))))::int"
+            "))::text, true), set_config('hnsw.iterative_scan', 'strict_order', true)"
+            " FROM pg_class WHERE oid = to_regclass(%s)",
+            [2 * size, EF_SEARCH, DENSITY_ROWS, index_name(model)],
         )
 
 

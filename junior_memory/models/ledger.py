@@ -20,9 +20,7 @@ class ConversationEvent(models.Model):
     version = models.PositiveSmallIntegerField()
     conversation_id = models.CharField(max_length=255)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="+")
-    owner = models.ForeignKey(
-        User, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    owner = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     session = models.ForeignKey(
         CompletedSession, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -36,9 +34,7 @@ class ConversationEvent(models.Model):
             # Serves the cost charts and reports: one name by day.
             models.Index(fields=["name", "created_at"], name="event_by_day"),
             # Serves the rows of one conversation.
-            models.Index(
-                fields=["conversation_id", "created_at"], name="event_by_conversation"
-            ),
+            models.Index(fields=["conversation_id", "created_at"], name="event_by_conversation"),
         ]
 
     def __str__(self) -> str:
@@ -49,15 +45,9 @@ class MemoryUse(models.Model):
     """One memory that one recall put into a prompt, so that "where was it used" is a look-up."""
 
     id = models.BigAutoField(primary_key=True)
-    memory = models.ForeignKey(
-        "junior_memory.Memory", on_delete=models.CASCADE, related_name="+"
-    )
-    event = models.ForeignKey(
-        ConversationEvent, on_delete=models.CASCADE, related_name="+"
-    )
-    viewer = models.ForeignKey(
-        User, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    memory = models.ForeignKey("junior_memory.Memory", on_delete=models.CASCADE, related_name="+")
+    event = models.ForeignKey(ConversationEvent, on_delete=models.CASCADE, related_name="+")
+    viewer = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     conversation_id = models.CharField(max_length=255)
     rank = models.PositiveSmallIntegerField()
     leg = models.CharField(max_length=20)
@@ -90,9 +80,7 @@ class ModelCall(models.Model):
     cost_usd = models.DecimalField(max_digits=18, decimal_places=12, null=True)
     outcome = models.CharField(max_length=40)
     duration_ms = models.PositiveIntegerField(default=0)
-    agent = models.ForeignKey(
-        Agent, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    agent = models.ForeignKey(Agent, null=True, on_delete=models.SET_NULL, related_name="+")
     session = models.ForeignKey(
         CompletedSession, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -122,16 +110,10 @@ class AuditEntry(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     action = models.CharField(max_length=40)
-    actor = models.ForeignKey(
-        User, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    token = models.ForeignKey(
-        ApiToken, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    actor = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    token = models.ForeignKey(ApiToken, null=True, on_delete=models.SET_NULL, related_name="+")
     via = models.CharField(max_length=20)
-    person = models.ForeignKey(
-        User, null=True, on_delete=models.CASCADE, related_name="+"
-    )
+    person = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="+")
     memory_id = models.UUIDField(null=True)
     details = models.JSONField(default=dict)
     reason = models.CharField(max_length=200, blank=True)
@@ -154,9 +136,7 @@ class ErasureReceipt(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     memory_id = models.UUIDField(unique=True)
-    person = models.ForeignKey(
-        User, null=True, on_delete=models.CASCADE, related_name="+"
-    )
+    person = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="+")
     places = models.JSONField(default=list)
     erased_at = models.DateTimeField()
 
@@ -194,9 +174,7 @@ class RateWindow(models.Model):
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(
-                fields=["bucket", "window_started_at"], name="rate_unique"
-            ),
+            models.UniqueConstraint(fields=["bucket", "window_started_at"], name="rate_unique"),
         ]
 
     def __str__(self) -> str:

@@ -85,9 +85,7 @@ class Location(models.Model):
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(
-                fields=["provider", "tenant", "key"], name="location_unique"
-            ),
+            models.UniqueConstraint(fields=["provider", "tenant", "key"], name="location_unique"),
         ]
 
     def __str__(self) -> str:
@@ -106,9 +104,7 @@ class ForgetBatch(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=12, choices=Kind.choices)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
-    agent = models.ForeignKey(
-        Agent, null=True, on_delete=models.CASCADE, related_name="+"
-    )
+    agent = models.ForeignKey(Agent, null=True, on_delete=models.CASCADE, related_name="+")
     forgotten = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     restored_at = models.DateTimeField(null=True)
@@ -127,9 +123,7 @@ class ForgetBatch(models.Model):
         return str(self.id)
 
 
-ACTIVE = models.Q(
-    held_at__isnull=True, archived_at__isnull=True, superseded_at__isnull=True
-)
+ACTIVE = models.Q(held_at__isnull=True, archived_at__isnull=True, superseded_at__isnull=True)
 """Active but for expiry, which needs the clock and so cannot stand in an index."""
 
 
@@ -140,12 +134,8 @@ class Memory(models.Model):
     content = models.TextField(blank=True)
     kind = models.CharField(max_length=12, choices=MemoryKind.choices)
     visibility = models.CharField(max_length=8, choices=Visibility.choices)
-    owner = models.ForeignKey(
-        User, null=True, on_delete=models.PROTECT, related_name="+"
-    )
-    org = models.ForeignKey(
-        Organization, null=True, on_delete=models.PROTECT, related_name="+"
-    )
+    owner = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
+    org = models.ForeignKey(Organization, null=True, on_delete=models.PROTECT, related_name="+")
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="+")
     conversation_id = models.CharField(max_length=255, null=True)  # noqa: DJ001
     subject_type = models.CharField(max_length=12, choices=SubjectType.choices)
@@ -153,9 +143,7 @@ class Memory(models.Model):
     origin = models.CharField(max_length=10, choices=Origin.choices)
     source_platform = models.CharField(max_length=8, choices=SourcePlatform.choices)
     source_key = models.CharField(max_length=255, blank=True)
-    location = models.ForeignKey(
-        Location, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    location = models.ForeignKey(Location, null=True, on_delete=models.SET_NULL, related_name="+")
     idempotency_key = models.CharField(max_length=80, null=True)  # noqa: DJ001
     fingerprint = models.CharField(max_length=80)
     evidence_fingerprints = ArrayField(models.CharField(max_length=80), default=list)
@@ -180,9 +168,7 @@ class Memory(models.Model):
         "self", null=True, on_delete=models.SET_NULL, related_name="+"
     )
     archived_at = models.DateTimeField(null=True)
-    archive_reason = models.CharField(
-        max_length=16, choices=ArchiveReason.choices, blank=True
-    )
+    archive_reason = models.CharField(max_length=16, choices=ArchiveReason.choices, blank=True)
     forget_batch = models.ForeignKey(
         ForgetBatch, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -240,9 +226,7 @@ class Memory(models.Model):
             ),
             models.CheckConstraint(
                 condition=models.Q(archived_at__isnull=True, archive_reason="")
-                | models.Q(
-                    archived_at__isnull=False, archive_reason__in=ArchiveReason.values
-                ),
+                | models.Q(archived_at__isnull=False, archive_reason__in=ArchiveReason.values),
                 name="memory_archived_for_a_reason",
             ),
             models.CheckConstraint(
@@ -275,9 +259,7 @@ class Memory(models.Model):
                 condition=ACTIVE,
             ),
             # Serves the quota count and host reads: own rows of one agent.
-            models.Index(
-                fields=["owner", "agent"], name="memory_own_agent", condition=ACTIVE
-            ),
+            models.Index(fields=["owner", "agent"], name="memory_own_agent", condition=ACTIVE),
             # Serves the list's public part, newest first.
             models.Index(
                 fields=["-created_at", "id"],
@@ -383,21 +365,15 @@ class Tombstone(models.Model):
     fingerprint = models.CharField(max_length=80)
     of = models.CharField(max_length=10, choices=Of.choices)
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+")
-    person = models.ForeignKey(
-        User, null=True, on_delete=models.CASCADE, related_name="+"
-    )
-    org = models.ForeignKey(
-        Organization, null=True, on_delete=models.CASCADE, related_name="+"
-    )
+    person = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="+")
+    org = models.ForeignKey(Organization, null=True, on_delete=models.CASCADE, related_name="+")
     blocked_count = models.PositiveIntegerField(default=0)
     last_blocked_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField()
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(
-                fields=["memory", "fingerprint"], name="tombstone_unique"
-            ),
+            models.UniqueConstraint(fields=["memory", "fingerprint"], name="tombstone_unique"),
         ]
         indexes: ClassVar[list[models.Index]] = [
             # Serves the check of every learned candidate.
@@ -415,9 +391,7 @@ class MemoryReport(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+")
-    reporter = models.ForeignKey(
-        User, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    reporter = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     reason = models.CharField(max_length=200)
     created_at = models.DateTimeField()
     resolved_at = models.DateTimeField(null=True)

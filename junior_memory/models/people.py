@@ -32,9 +32,7 @@ class PublicUse(models.TextChoices):
 class UserManager(BaseUserManager["User"]):
     """Makes people; an e-mail is stored in lower case, so that it signs in whatever its case."""
 
-    def create_user(
-        self, email: str, password: str | None = None, **fields: Any
-    ) -> User:
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
         """Make a person with a password, or one who signs in by a one-time link."""
         email = email.strip().lower()
         if not email:
@@ -44,9 +42,7 @@ class UserManager(BaseUserManager["User"]):
         user.save(using=self._db)
         return user
 
-    def create_superuser(
-        self, email: str, password: str | None = None, **fields: Any
-    ) -> User:
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:
         """Make a staff member with every permission of the admin site."""
         fields |= {"is_staff": True, "is_superuser": True}
         fields.setdefault("email_verified_at", timezone.now())
@@ -87,9 +83,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(
-                Lower("email"), name="user_email_unique_ignoring_case"
-            ),
+            models.UniqueConstraint(Lower("email"), name="user_email_unique_ignoring_case"),
             models.CheckConstraint(
                 condition=models.Q(public_use__in=PublicUse.values),
                 name="user_public_use_known",
@@ -170,9 +164,7 @@ class Membership(models.Model):
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
             # Serves visible_to: the organizations of one person.
-            models.UniqueConstraint(
-                fields=["user", "organization"], name="membership_unique"
-            ),
+            models.UniqueConstraint(fields=["user", "organization"], name="membership_unique"),
         ]
 
     def __str__(self) -> str:
@@ -194,9 +186,7 @@ class Agent(models.Model):
     limit = models.PositiveSmallIntegerField(default=6)
     min_score = models.FloatField(default=0.0)
     retrieve_timeout_ms = models.PositiveIntegerField(default=1500)
-    tiers = ArrayField(
-        models.CharField(max_length=10), default=default_tiers, blank=True
-    )
+    tiers = ArrayField(models.CharField(max_length=10), default=default_tiers, blank=True)
     save_tier = models.CharField(max_length=10, default="user")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -207,9 +197,7 @@ class Agent(models.Model):
                 name="agent_limit_in_range",
             ),
             models.CheckConstraint(
-                condition=models.Q(
-                    retrieve_timeout_ms__gte=50, retrieve_timeout_ms__lte=10_000
-                ),
+                condition=models.Q(retrieve_timeout_ms__gte=50, retrieve_timeout_ms__lte=10_000),
                 name="agent_timeout_in_range",
             ),
         ]
@@ -259,9 +247,7 @@ class ApiToken(models.Model):
                     agent__isnull=True,
                     organization__isnull=True,
                 )
-                | models.Q(
-                    kind=TokenKind.AGENT, user__isnull=True, agent__isnull=False
-                ),
+                | models.Q(kind=TokenKind.AGENT, user__isnull=True, agent__isnull=False),
                 name="token_speaks_for_one",
             ),
         ]

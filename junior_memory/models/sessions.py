@@ -31,19 +31,13 @@ class CompletedSession(models.Model):
     organization = models.ForeignKey(
         Organization, null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    owner = models.ForeignKey(
-        User, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    actor = models.ForeignKey(
-        Identity, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    owner = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    actor = models.ForeignKey(Identity, null=True, on_delete=models.SET_NULL, related_name="+")
     source_platform = models.CharField(max_length=8, choices=SourcePlatform.choices)
     source_key = models.CharField(max_length=255, blank=True)
     source_visibility = models.CharField(max_length=8)
     session_only = models.BooleanField(default=False)
-    location = models.ForeignKey(
-        Location, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    location = models.ForeignKey(Location, null=True, on_delete=models.SET_NULL, related_name="+")
     memory_mode = models.CharField(max_length=10, default="on")
     actors = models.JSONField(default=list)
     transcript = models.JSONField(null=True)
@@ -64,9 +58,7 @@ class CompletedSession(models.Model):
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
             # Serves intake: the same session handed in twice.
-            models.UniqueConstraint(
-                fields=["agent", "session_id"], name="session_unique"
-            ),
+            models.UniqueConstraint(fields=["agent", "session_id"], name="session_unique"),
             models.CheckConstraint(
                 condition=models.Q(state__in=SessionState.values),
                 name="session_state_known",
@@ -85,9 +77,7 @@ class CompletedSession(models.Model):
                 condition=models.Q(transcript__isnull=False),
             ),
             # Serves the conversation page's right to know its own conversations.
-            models.Index(
-                fields=["owner", "conversation_id"], name="session_own_conversation"
-            ),
+            models.Index(fields=["owner", "conversation_id"], name="session_own_conversation"),
         ]
 
     def __str__(self) -> str:

@@ -47,8 +47,8 @@ def found(result: SearchResult) -> list[Memory]:
 def rows(cast: Cast, now: datetime) -> dict[str, Memory]:
     """Return one row of each visibility and owner about the same word."""
 
-    theirs = OrganizationFactory(slug="others")
-    MembershipFactory(user=cast.charlie, organization=theirs)
+    theirs = OrganizationFactory.create(slug="others")
+    MembershipFactory.create(user=cast.charlie, organization=theirs)
 
     def one(name: str, **fields: Any) -> Memory:
         (memory,) = remember(cast, [f"Zanzibar note of {name}"], now, **fields)
