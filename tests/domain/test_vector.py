@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 import uuid
 from collections.abc import Iterator, Sequence
@@ -312,29 +313,35 @@ def test_without_any_leg_the_answer_is_empty_and_honest(
 
 
 @in_the_open
-def test_a_slow_embedder_costs_a_search_no_more_than_itself(
+def test_words_are_looked_for_while_the_query_is_embedded(
     cast: Cast, now: datetime, fake: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_memory(content="tea", owner=cast.alice, now=now)
-    words = search.find_by_words
+    words, embed = search.find_by_words, fake.embed
+    # Each waits for the other: one after the other, neither would get past it.
+    together = threading.Barrier(2)
 
-    def slow_words(*args: Any, **kwargs: Any) -> Any:
-        time.sleep(0.25)
+    def meeting_words(*args: Any, **kwargs: Any) -> Any:
+        together.wait(2)
         return words(*args, **kwargs)
 
-    monkeypatch.setattr(search, "find_by_words", slow_words)
-    fake.delay_seconds = 0.3
-    taken = []
-    for query in ("tea one", "tea two", "tea three"):
-        begun = time.monotonic()
-        found = search_memories(person(cast.alice), query, now=now)
-        taken.append(time.monotonic() - begun)
-        assert (len(found.hits), found.degraded) == (1, ())
-    assert sorted(taken)[1] < 0.42, "one after the other would take 0.55"
-    fake.delay_seconds = 5
-    begun = time.monotonic()
+    def meeting_embed(*args: Any, **kwargs: Any) -> Any:
+        together.wait(2)
+        return embed(*args, **kwargs)
+
+    monkeypatch.setattr(search, "find_by_words", meeting_words)
+    monkeypatch.setattr(fake, "embed", meeting_embed)
+    found = search_memories(person(cast.alice), "tea one", now=now)
+    assert (len(found.hits), found.degraded) == (1, ())
+
+
+@in_the_open
+def test_a_query_is_embedded_once(cast: Cast, now: datetime, fake: FakeEmbedder) -> None:
+    make_memory(content="tea", owner=cast.alice, now=now)
     search_memories(person(cast.alice), "tea one", now=now)
-    assert time.monotonic() - begun < 1, "a query that was embedded before waits for nobody"
+    before = fake.calls
+    search_memories(person(cast.alice), "tea one", now=now)
+    assert fake.calls == before
 
 
 @in_the_open
