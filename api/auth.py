@@ -6,6 +6,7 @@ A gate checks in this order: credential (401), right (403), body (413, 415, 422)
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,9 +102,9 @@ class Gate(AuthBase):
         self._check_query(request)
         return caller
 
+    @abstractmethod
     def admit(self, request: HttpRequest) -> Caller | HostCaller:
         """Return the caller if the call is theirs to make."""
-        raise NotImplementedError
 
     def _spend(self, caller: Caller | HostCaller) -> None:
         knobs = conf()

@@ -24,15 +24,21 @@ class Deed:
     by_staff: bool
 
 
+BY_NOBODY = {"command": "An operator", "worker": "The system"}
+"""Who acted where no person did: the means says it already."""
+
+
 def deed_of(entry: AuditEntry, person: User) -> Deed:
     """Put one audit entry about a person into a sentence."""
     by_staff = entry.actor_id not in {None, person.pk}
     means = MEANS.get(entry.via, entry.via)
     if entry.token is not None:
         means = f"with the token {entry.token.prefix}…"
+    elif entry.actor_id is None and entry.via in BY_NOBODY:
+        means = ""
     return Deed(
         at=entry.created_at,
-        text=f"{_who(entry, person)} {_what(entry)}, {means}",
+        text=f"{_who(entry, person)} {_what(entry)}" + (f", {means}" if means else ""),
         reason=entry.reason,
         memory_id=entry.memory_id,
         by_staff=by_staff,
@@ -44,7 +50,7 @@ def _who(entry: AuditEntry, person: User) -> str:
         return "You"
     if entry.actor_id is not None:
         return "Staff"
-    return {"command": "An operator", "worker": "The system"}.get(entry.via, "Your assistant")
+    return BY_NOBODY.get(entry.via, "Your assistant")
 
 
 def _what(entry: AuditEntry) -> str:

@@ -437,8 +437,8 @@ def change_preferences(
                 raise InvalidInput(fields={"publicUse": "unknown"})
             user.public_use = public_use
             changed.append("publicUse")
-        if topics is not None:
-            user.never_learn_topics = checked_topics(topics)
+        if topics is not None and (kept := checked_topics(topics)) != user.never_learn_topics:
+            user.never_learn_topics = kept
             changed.append("topics")
         if display_name is not None:
             user.display_name = collapse(clean_text(display_name))[:120]
