@@ -7,12 +7,13 @@ from uuid import UUID
 from api.schemas import FoundMemoryOut, LocationOut, MatchOut, MemoryOut, SubjectOut
 from junior_memory.access import Viewer
 from junior_memory.exchange import state_of
-from junior_memory.models import Membership, Memory, SubjectType, Visibility
+from junior_memory.history import knows_source
+from junior_memory.models import Memory, SubjectType
 from junior_memory.search import Match
 
 
 class Describer:
-    """Turns rows that a viewer may see into answers, with two queries for any number of rows.
+    """Turns rows that a viewer may see into answers, with one query for any number of rows.
 
     Where an org or public row was learned is told to its author, to staff, and for org rows to
     members (DESIGN 2).
@@ -24,18 +25,6 @@ class Describer:
         ids = [memory.pk for memory in memories]
         rows = Memory.objects.visible_to(viewer).forgettable_by(viewer).active(now)
         self.forgettable: set[UUID] = set(rows.filter(pk__in=ids).values_list("pk", flat=True))
-        self.orgs: set[UUID] = set(
-            Membership.objects.filter(user=viewer.user).values_list("organization_id", flat=True)
-        )
-
-    def knows_source(self, memory: Memory) -> bool:
-        """True when the viewer may know in which conversation and place it was learned."""
-        user = self.viewer.user
-        if user is None:
-            return False
-        if memory.owner_id == user.pk or user.is_staff:
-            return True
-        return memory.visibility == Visibility.ORG and memory.org_id in self.orgs
 
     def describe(self, memory: Memory) -> MemoryOut:
         """Return one memory."""
@@ -50,7 +39,7 @@ class Describer:
 
     def _fields(self, memory: Memory) -> dict[str, object]:
         user = self.viewer.user
-        knows = self.knows_source(memory)
+        knows = knows_source(self.viewer, memory)
         state = state_of(memory, self.now)
         is_forgotten = state == "forgotten"
         return {

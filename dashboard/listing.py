@@ -340,7 +340,7 @@ def read_rows(
                 how=words.how_learned(memory, viewer, corrected=memory.pk in replaced),
                 visibility=words.visibility_name(memory),
                 uses=words.times(uses.get(memory.pk, 0)),
-                knows_source=words.knows_source(memory, viewer),
+                knows_source=history.knows_source(viewer, memory),
                 group=heading,
                 replaces=replaced.get(memory.pk, ""),
                 match=match,

@@ -9,6 +9,7 @@ from django.utils.timezone import localtime
 
 from junior_memory import capture
 from junior_memory.access import Viewer
+from junior_memory.history import knows_source
 from junior_memory.models import Memory, Origin, SourcePlatform, SubjectType, Visibility
 
 PLATFORMS = {
@@ -39,21 +40,10 @@ def how_learned(memory: Memory, viewer: Viewer, *, corrected: bool = False) -> s
     return f"learned {_where(memory, viewer)}"
 
 
-def knows_source(memory: Memory, viewer: Viewer) -> bool:
-    """True when a viewer who sees a row may know where it was learned (DESIGN 2).
-
-    The owner or author and staff may; of org rows whoever sees them, who is a member then.
-    """
-    if viewer.user is None:
-        return False
-    author = memory.owner_id == viewer.user.pk
-    return author or viewer.user.is_staff or memory.visibility == Visibility.ORG
-
-
 def _where(memory: Memory, viewer: Viewer) -> str:
     """Say where: the place by its label, or the kind of conversation."""
     platform = PLATFORMS.get(SourcePlatform(memory.source_platform), "a conversation")
-    if memory.location is not None and memory.location.label and knows_source(memory, viewer):
+    if memory.location is not None and memory.location.label and knows_source(viewer, memory):
         return f"in {memory.location.label}, {_title(memory)}"
     if memory.visibility == Visibility.PUBLIC:
         return f"in a public conversation, {_title(memory)}"
