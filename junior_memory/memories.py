@@ -7,7 +7,7 @@ have the last word: the loser of a race returns the winner's row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
@@ -83,7 +83,6 @@ class NewMemory:
     learned_from: Identity | None = None
     utterances: tuple[str, ...] = ()
     held_reason: str = ""
-    supersedes: tuple[UUID, ...] = field(default_factory=tuple)
 
     @property
     def is_passive(self) -> bool:
@@ -198,7 +197,6 @@ def _create(new: NewMemory, content: str, now: datetime) -> Created:
         return Created(Outcome.EXISTING, winner)
     if not new.is_passive:
         tombstones.lift_tombstones(new.scopes, content)
-    _supersede_rows(new.supersedes, memory, now)
     return Created(Outcome.CREATED, memory)
 
 
@@ -384,33 +382,25 @@ def _supersede_rows(ids: Sequence[UUID], successor: Memory, now: datetime) -> li
     return replaced
 
 
-def supersede(new: NewMemory, *, now: datetime | None = None) -> tuple[Created, list[UUID]]:
+def supersede(
+    new: NewMemory, *, replaces: Sequence[UUID], now: datetime | None = None
+) -> tuple[Created, list[UUID]]:
     """Store a newer fact and mark the ones it replaces, in one transaction under the owner's lock.
 
-    Rows named in `new.supersedes` that are no longer active, or that belong to another owner, stay
+    Rows named in `replaces` that are no longer active, or that belong to another owner, stay
     untouched. Returns what was stored and which rows it replaced.
     """
     moment = now or clock.now()
     content = _checked_content(new, moment)
     with transaction.atomic():
         lock([owner_lock(new.owner.pk if new.owner else None)])
-        mine = Memory.objects.filter(pk__in=new.supersedes, owner=new.owner, agent=new.agent)
+        mine = Memory.objects.filter(pk__in=replaces, owner=new.owner, agent=new.agent)
         ids = list(mine.values_list("pk", flat=True))
-        created = _create(_without_supersedes(new), content, moment)
+        created = _create(new, content, moment)
         _cover_new([created], moment)
         if created.memory is None:
             return created, []
         return created, _supersede_rows(ids, created.memory, moment)
-
-
-def _without_supersedes(new: NewMemory) -> NewMemory:
-    return NewMemory(
-        **{
-            name: getattr(new, name)
-            for name in NewMemory.__dataclass_fields__
-            if name != "supersedes"
-        }
-    )
 
 
 def correct_memory(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -29,7 +28,7 @@ def configure(_app: App) -> None:
     from junior_memory import tasks  # noqa: F401
 
 
-def enqueue_session(session_id: UUID, *, lock: str, at: datetime | None = None) -> None:
+def enqueue_session(session_id: UUID, *, lock: str) -> None:
     """Queue one session behind the earlier ones of the same owner or conversation.
 
     A session that waits in the queue already is not queued twice.
@@ -39,7 +38,6 @@ def enqueue_session(session_id: UUID, *, lock: str, at: datetime | None = None) 
         queue=QUEUE,
         lock=lock,
         queueing_lock=f"session:{session_id}",
-        schedule_at=at,
     )
     with suppress(AlreadyEnqueued), transaction.atomic():
         job.defer(session_id=str(session_id))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -75,7 +75,6 @@ class SessionInput:
     transcript: tuple[dict[str, Any], ...]
     memory_mode: str = "on"
     actor_name: str = ""
-    names: dict[ActorRef, str] = field(default_factory=dict)
 
 
 def take_in(
@@ -134,7 +133,6 @@ def take_in(
 
 def _canonical(given: SessionInput) -> str:
     body = asdict(given) | {
-        "names": None,
         "completed_at": given.completed_at.isoformat(),
     }
     return json.dumps(body, sort_keys=True, ensure_ascii=False, default=str)

@@ -271,9 +271,7 @@ def test_old_conversation_does_not_bring_a_corrected_fact_back(cast: Cast, now: 
 def test_supersede_marks_only_the_owners_active_rows(cast: Cast) -> None:
     mine = memories.create_memory(new(cast, "Uses vim.")).stored
     theirs = make_memory(owner=cast.bob, content="Uses vim.")
-    created, replaced = memories.supersede(
-        new(cast, "Uses helix.", supersedes=(mine.pk, theirs.pk))
-    )
+    created, replaced = memories.supersede(new(cast, "Uses helix."), replaces=(mine.pk, theirs.pk))
     assert created.created
     assert replaced == [mine.pk]
     theirs.refresh_from_db()
