@@ -26,6 +26,18 @@ class MemoryConf(BaseModel):
     """Dimensions of a model that we do not know, or to shorten one to that can be."""
     embedding_cutoff: float | None = Field(default=None, gt=0, le=2)
     """Cosine distance up to which recall counts a memory as close; None: the model's own."""
+    ai_model: str = Field(default="", max_length=200)
+    """The chat model that reviews, extracts, adjudicates and selects; empty: none of them asks."""
+    model_timeout_ms: int = Field(default=60_000, ge=1_000, le=600_000)
+    """What one question to the chat model may take, outside recall, which has its own deadline."""
+    model_context_tokens: int = Field(default=16_000, ge=2_000, le=2_000_000)
+    """Tokens that the chat model reads at once; longer conversations are read in windows."""
+    over_budget: Literal["heuristic", "queue"] = "heuristic"
+    """When a budget is reached, conversations are read without the model, or wait for the money."""
+    consent_gate: str = ""
+    """Dotted path of a callable that says whether memory may be used in a conversation."""
+    prompt_format: str = ""
+    """Dotted path of a callable that writes the block for the prompt."""
     openai_api_key: SecretStr = SecretStr("")
     openai_base_url: str = ""
     """An endpoint that speaks OpenAI's language; empty means OpenAI's."""

@@ -26,6 +26,7 @@ NAMESPACE = "memory"
 MEMORIES_CAPTURED = "memories_captured"
 MEMORIES_RECALLED = "memories_recalled"
 MEMORIES_CAPTURE_FAILED = "memories_capture_failed"
+MEMORY_REVIEWED = "memory_reviewed"
 
 
 class Payload(BaseModel):
@@ -76,6 +77,20 @@ class MemoriesRecalled(Payload):
     reason: str = ""
 
 
+class MemoryReviewed(Payload):
+    """`memory_reviewed` v1: an explicit request that a model reviewed, and what came of it.
+
+    `decision` is store, reject or failed; `reason` a reject reason or why the review failed.
+    """
+
+    decision: Literal["store", "reject", "failed"]
+    reason: str = ""
+    kind: Literal["", "preference", "procedure", "knowledge"] = ""
+    memory_id: UUID | None = None
+    superseded: list[UUID] = Field(default_factory=list)
+    cost_by_operation: dict[str, str] = Field(default_factory=dict)
+
+
 class CaptureFailed(Payload):
     """`memories_capture_failed` v1: a session that was given up, with its reason."""
 
@@ -87,6 +102,7 @@ VERSIONS: dict[str, tuple[int, type[Payload]]] = {
     MEMORIES_CAPTURED: (2, MemoriesCaptured),
     MEMORIES_RECALLED: (1, MemoriesRecalled),
     MEMORIES_CAPTURE_FAILED: (1, CaptureFailed),
+    MEMORY_REVIEWED: (1, MemoryReviewed),
 }
 
 

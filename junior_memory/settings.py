@@ -276,6 +276,14 @@ JUNIOR_MEMORY = {
     "embedding_model": env.text("MEMORY_EMBEDDING_MODEL"),
     "embedding_dimensions": env.integer("MEMORY_EMBEDDING_DIMENSIONS", 0, low=0, high=2000) or None,
     "embedding_cutoff": env.number("MEMORY_EMBEDDING_CUTOFF", low=0.01, high=2),
+    "ai_model": env.text("AI_MEMORY_MODEL"),
+    "model_timeout_ms": env.integer("MEMORY_MODEL_TIMEOUT_MS", 60_000, low=1_000, high=600_000),
+    "model_context_tokens": env.integer(
+        "MEMORY_MODEL_CONTEXT_TOKENS", 16_000, low=2_000, high=2_000_000
+    ),
+    "over_budget": env.choice("MEMORY_OVER_BUDGET", "heuristic", among=("heuristic", "queue")),
+    "consent_gate": env.text("MEMORY_CONSENT_GATE"),
+    "prompt_format": env.text("MEMORY_PROMPT_FORMAT"),
     "openai_api_key": env.text("OPENAI_API_KEY"),
     "openai_base_url": env.text("OPENAI_BASE_URL"),
     "fusion": env.choice("MEMORY_FUSION", "measured", among=("measured", "original")),
@@ -298,3 +306,9 @@ JUNIOR_MEMORY = {
     "demo": env.flag("MEMORY_DEMO") or (DATA_DIR / "demo").exists(),
     "base_url": env.text("MEMORY_BASE_URL", "http://127.0.0.1:8000").rstrip("/"),
 }
+
+# What `manage.py mcp` speaks for; a host passes them to the process that it starts.
+MEMORY_TOKEN = env.text("MEMORY_TOKEN")
+MEMORY_ACTOR = env.text("MEMORY_ACTOR")
+MEMORY_SOURCE = env.text("MEMORY_SOURCE")
+MEMORY_CONVERSATION = env.text("MEMORY_CONVERSATION")

@@ -9,6 +9,7 @@ from junior_memory.models.ledger import (
     MemoryUse,
     ModelCall,
     RateWindow,
+    ToolCall,
 )
 from junior_memory.models.memory import (
     ArchiveReason,
@@ -70,6 +71,7 @@ __all__ = [
     "SubjectType",
     "TokenKind",
     "Tombstone",
+    "ToolCall",
     "User",
     "Visibility",
 ]

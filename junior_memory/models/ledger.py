@@ -99,10 +99,38 @@ class ModelCall(models.Model):
             models.Index(fields=["event"], name="call_by_event"),
             # Serves a session's cost.
             models.Index(fields=["session"], name="call_by_session"),
+            # Serves the budgets of one agent.
+            models.Index(fields=["agent", "created_at"], name="call_by_agent"),
         ]
 
     def __str__(self) -> str:
         return f"{self.operation} {self.outcome}"
+
+
+class ToolCall(models.Model):
+    """One write that a model asked for by its tool-call id, claimed before any model is called.
+
+    What it came to is kept, so that a repeat answers the same and is not billed again.
+    """
+
+    key_hash = models.CharField(max_length=80, primary_key=True)
+    tool = models.CharField(max_length=40)
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="+")
+    claimed_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=64, blank=True)
+    memory = models.ForeignKey(
+        "junior_memory.Memory", null=True, on_delete=models.CASCADE, related_name="+"
+    )
+
+    class Meta:
+        indexes: ClassVar[list[models.Index]] = [
+            # Serves the clean-up of old calls.
+            models.Index(fields=["claimed_at"], name="tool_call_by_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.outcome}"
 
 
 class AuditEntry(models.Model):

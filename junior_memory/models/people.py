@@ -188,6 +188,8 @@ class Agent(models.Model):
     retrieve_timeout_ms = models.PositiveIntegerField(default=1500)
     tiers = ArrayField(models.CharField(max_length=10), default=default_tiers, blank=True)
     save_tier = models.CharField(max_length=10, default="user")
+    daily_budget_usd = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    monthly_budget_usd = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -199,6 +201,13 @@ class Agent(models.Model):
             models.CheckConstraint(
                 condition=models.Q(retrieve_timeout_ms__gte=50, retrieve_timeout_ms__lte=10_000),
                 name="agent_timeout_in_range",
+            ),
+            models.CheckConstraint(
+                condition=(
+                    models.Q(daily_budget_usd__isnull=True) | models.Q(daily_budget_usd__gte=0)
+                )
+                & (models.Q(monthly_budget_usd__isnull=True) | models.Q(monthly_budget_usd__gte=0)),
+                name="agent_budget_not_negative",
             ),
         ]
 
