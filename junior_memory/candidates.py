@@ -68,13 +68,17 @@ class Entry:
 class Candidate:
     """A fact proposed by extraction, not yet a Memory.
 
-    `kind` is `preference | procedure | knowledge`; `evidence` holds 1-10 entry indices.
+    `kind` is `preference | procedure | knowledge`; `evidence` holds 1-10 entry indices. A model may
+    say that it touches a topic the person never wants learned, or that it gives the assistant
+    orders; both only ever narrow what becomes of it.
     """
 
     kind: str
     content: str
     evidence: tuple[int, ...]
     expires_at: datetime | None = None
+    touches_topic: bool = False
+    orders_assistant: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from junior_memory.filters import NO_FILTERS, Filters
 from junior_memory.legs import Leg, LegAnswer, LegsAnswer, run_legs
 from junior_memory.lexical.highlight import highlight_spans, matched_spans
 from junior_memory.lexical.leg import Plan, Scored, make_plan
+from junior_memory.model_calls import OnBehalf
 from junior_memory.models import Memory
 from junior_memory.parts import Part, parts_of
 from junior_memory.querysets import MemoryQuerySet
@@ -102,8 +103,11 @@ def search_memories(
     filters: Filters = NO_FILTERS,
     state: str = "active",
     now: datetime | None = None,
+    on_behalf: OnBehalf | None = None,
 ) -> SearchResult:
     """Find what a viewer may see, best first; in other states than active, their own rows by words.
+
+    `on_behalf` says who pays for the query's vector.
 
     `offset + limit` reaches to 200. Raises InvalidInput for an empty query or a page out of range,
     Unavailable when there is no database; a leg that fails alone is named in `degraded`.
@@ -138,7 +142,12 @@ def search_memories(
     if model is not None:
         legs.append(
             vector_leg(
-                Query(model, query, timeout_seconds=LEG_LIMIT_MS / 1000),
+                Query(
+                    model,
+                    query,
+                    timeout_seconds=LEG_LIMIT_MS / 1000,
+                    on_behalf=on_behalf or OnBehalf(),
+                ),
                 viewer,
                 rows,
                 size=list_size(limit, offset),
