@@ -13,10 +13,13 @@ from junior_memory.querysets import MemoryQuerySet
 from junior_memory.ranking import RankList
 from junior_memory.rerank import Asked, bare, lists_by_spelling, lists_by_vectors
 
+Closer = Callable[[Plan, Sequence[UUID]], Sequence[RankList]]
+"""Ranks the fused top once more."""
+
 
 def look_closer(
     rows: MemoryQuerySet, query: str, model: EmbeddingModel | None, *, probe_private: bool = False
-) -> Callable[[Plan, Sequence[UUID]], Sequence[RankList]]:
+) -> Closer:
     """Return what ranks the top of `rows`, which a viewer may see, by its texts.
 
     By static word vectors where there is a `model` in use, whichever, and the local library is

@@ -6,14 +6,14 @@ it before they leave. Recall composes the same steps (`recall.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
 from junior_memory import clock, embedding_models, lexical
 from junior_memory.access import Viewer
-from junior_memory.closer import look_closer
+from junior_memory.closer import Closer, look_closer
 from junior_memory.conf import conf
 from junior_memory.counting import FilterCounts, Total, count_by_filter, count_parts
 from junior_memory.errors import InvalidInput
@@ -214,13 +214,20 @@ def gather(
     limit_ms: int,
     now: datetime,
     apart: bool | None = None,
-    closer: Callable[[Plan, Sequence[UUID]], Sequence[RankList]] | None = None,
+    closer: Closer | None = None,
 ) -> Gathered:
-    """Run legs, fuse their lists by rank and put them in order; `apart` as `run_legs` takes it.
+    """Run legs, fuse their lists by rank and put them in order; `apart` as `run_legs` takes it."""
+    answer = run_legs(legs, limit_ms=limit_ms, apart=apart)
+    return fuse_lists(answer, fusion=fusion, now=now, closer=closer)
+
+
+def fuse_lists(
+    answer: LegsAnswer, *, fusion: Fusion, now: datetime, closer: Closer | None = None
+) -> Gathered:
+    """Fuse what legs found by rank and put it in order.
 
     `closer` looks at the fused top once more and answers with further lists.
     """
-    answer = run_legs(legs, limit_ms=limit_ms, apart=apart)
     lists: dict[str, Mapping[UUID, Scored]] = {}
     plan: Plan | None = None
     for found in answer.answers.values():
