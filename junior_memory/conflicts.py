@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from junior_memory import clock, forgetting
 from junior_memory.access import Viewer
@@ -58,6 +58,59 @@ def open_conflicts(viewer: Viewer, *, now: datetime | None = None) -> tuple[Prop
         for row in rows
         if row.first_id in texts and row.second_id in texts
     )
+
+
+def count_open(viewer: Viewer, *, now: datetime | None = None) -> int:
+    """Count what waits for this person's decision."""
+    return _open(viewer, now or clock.now()).count()
+
+
+def propose(first: Memory, second: Memory, *, now: datetime) -> bool:
+    """Put to their owner that two memories disagree; False when that was put before.
+
+    Inside the caller's transaction, under the owner's lock. A decision once taken stands.
+    """
+    pairs = ((first, second), (second, first))
+    known = Q()
+    for one, other in pairs:
+        known |= Q(first=one, second=other)
+    if first.pk == second.pk or Conflict.objects.filter(known).exists():
+        return False
+    Conflict.objects.create(first=first, second=second, created_at=now)
+    return True
+
+
+def reopen_conflict(
+    viewer: Viewer, conflict_id: UUID, *, doer: Doer, now: datetime | None = None
+) -> Proposal:
+    """Take a decision back: what it forgot is restored, and the two wait again.
+
+    Repeating it changes nothing. Raises NotFound, Conflict when a memory cannot come back.
+    """
+    moment = now or clock.now()
+    with transaction.atomic():
+        lock([owner_lock(viewer.user.pk if viewer.user else None)])
+        mine = Memory.objects.visible_to(viewer).own(viewer).values("pk")
+        rows = Conflict.objects.filter(pk=conflict_id, first__in=mine, second__in=mine)
+        row = rows.select_for_update(of=("self",)).first()
+        if row is None:
+            raise NotFound
+        if row.resolved_at is not None:
+            for memory_id in _losers(row, row.kept):
+                forgetting.restore(viewer, memory_id, doer=doer, now=moment)
+            row.kept, row.resolved_at = "", None
+            row.save(update_fields=["kept", "resolved_at"])
+            record_audit(
+                "conflict_reopened",
+                doer,
+                now=moment,
+                person_id=viewer.user.pk if viewer.user else None,
+                conflict=str(row.pk),
+            )
+    found = [one for one in open_conflicts(viewer, now=moment) if one.id == conflict_id]
+    if not found:
+        raise NotFound
+    return found[0]
 
 
 def resolve_conflict(

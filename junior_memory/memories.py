@@ -394,13 +394,38 @@ def supersede(
     content = _checked_content(new, moment)
     with transaction.atomic():
         lock([owner_lock(new.owner.pk if new.owner else None)])
-        mine = Memory.objects.filter(pk__in=replaces, owner=new.owner, agent=new.agent)
-        ids = list(mine.values_list("pk", flat=True))
+        # Ownerless rows are nobody's to replace.
+        mine = Memory.objects.filter(pk__in=replaces, owner__isnull=False, owner=new.owner)
+        ids = list(mine.filter(agent=new.agent).values_list("pk", flat=True))
         created = _create(new, content, moment)
         _cover_new([created], moment)
-        if created.memory is None:
+        if created.memory is None or created.memory.held_at is not None:
             return created, []
         return created, _supersede_rows(ids, created.memory, moment)
+
+
+def repeat_memory(new: NewMemory, twin: Memory, *, now: datetime) -> Memory:
+    """Let an active memory answer for a fact that says the same in other words.
+
+    The key answers with it from now on; an explicit request lifts tombstones of its own words.
+    Inside the caller's transaction. Raises InvalidInput, SecretRejected.
+    """
+    content = _checked_content(new, now)
+    _keep_key(new, twin, now)
+    if not new.is_passive:
+        tombstones.lift_tombstones(new.scopes, content)
+    return twin
+
+
+def is_settled(new: NewMemory, *, now: datetime) -> bool:
+    """True when a fact's very words decide what becomes of it: no other text needs comparing."""
+    content = normalise_content(new.content, limit=MAX_CONTENT_LENGTH)
+    twins = Memory.objects.filter(fingerprint__in=_duplicate_fingerprints(new, content))
+    if twins.active(now).exists():
+        return True
+    return new.is_passive and bool(
+        tombstones.blocked_by(new.scopes, content, utterances=new.utterances)
+    )
 
 
 def correct_memory(

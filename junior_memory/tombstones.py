@@ -123,6 +123,12 @@ def blocked_by(scopes: Scopes, content: str, *, utterances: Sequence[str] = ()) 
     return found or _blocked_in_other_words(scopes, content)
 
 
+def laid_for(memory_ids: Sequence[UUID]) -> list[UUID]:
+    """Return the tombstones of these memories' own texts; empty for what is not forgotten."""
+    marks = Tombstone.objects.filter(memory_id__in=memory_ids, of=Tombstone.Of.CONTENT)
+    return list(marks.values_list("id", flat=True))
+
+
 def count_blocked(tombstone_ids: Sequence[UUID], *, now: datetime) -> None:
     """Record one stopped attempt, so that its person sees it."""
     memories = Tombstone.objects.filter(id__in=tombstone_ids).values_list("memory_id", flat=True)
