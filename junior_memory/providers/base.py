@@ -1,11 +1,11 @@
-"""What every embedder offers, and how texts are cut to what a model takes. Pure."""
+"""What embedders and chat models offer, and how texts are cut to what a model takes. Pure."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,55 @@ BYTES_PER_TOKEN = 4 / 3
 """Cautious guesses, so that no text is longer for the model than it is for us."""
 
 
+OK = "ok"
+TIMEOUT = "timeout"
+RATE_LIMITED = "rate_limited"
+FAILED = "failed"
+TRUNCATED = "truncated"
+REFUSED = "refused"
+EMPTY = "empty"
+INVALID = "invalid"
+TOO_MANY = "too_many"
+TOO_LONG = "too_long"
+NO_QUOTA = "no_quota"
+PAUSED = "paused"
+"""How a call came out, besides `http_500` and its like: stable words, on the record as they are."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One call of a model as it is paid for; tokens are None when the model did not say."""
+    """One call of a model as it is paid for; tokens are None when the model did not say.
+
+    Cached ones are part of the input, reasoning ones part of the output.
+    """
 
     outcome: str
     duration_ms: int
     input_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class ModelFailed(Exception):
+    """No answer. Says why in one of the words above, and what was paid; never holds a text.
+
+    `is_permanent` means that asking again, also later, cannot help.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        attempts: tuple[Attempt, ...] = (),
+        is_permanent: bool = False,
+        retry_after_seconds: float | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.attempts = attempts
+        self.is_permanent = is_permanent
+        self.retry_after_seconds = retry_after_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +84,8 @@ class Embedded:
     attempts: tuple[Attempt, ...] = ()
 
 
-class EmbeddingFailed(Exception):
-    """No vectors. Carries what was paid, and whether trying later can help; never a text."""
-
-    def __init__(
-        self, reason: str, *, attempts: tuple[Attempt, ...] = (), is_permanent: bool = False
-    ) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.attempts = attempts
-        self.is_permanent = is_permanent
+class EmbeddingFailed(ModelFailed):
+    """No vectors."""
 
 
 class Embedder(Protocol):
@@ -70,6 +104,43 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], *, timeout_seconds: float, attempts: int = 1) -> Embedded:
         """Return normalised vectors; raises EmbeddingFailed. Each request is tried that often."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One part of a prompt. Its text is never part of its `repr`."""
+
+    role: Literal["system", "user"]
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a chat model is asked: an answer of that shape, in at most so many tokens."""
+
+    messages: tuple[Message, ...]
+    schema_name: str
+    schema: Mapping[str, Any] = field(repr=False)
+    max_tokens: int
+
+
+class ChatModel(Protocol):
+    """One model that answers in words. `ask` may be called by many threads at once."""
+
+    provider: str
+    model: str
+    max_input_tokens: int
+    """What a prompt may take, counted as `cut_to_tokens` does."""
+
+    def ask(
+        self, question: Question, *, timeout_seconds: float, paid: Callable[[Attempt], None]
+    ) -> str:
+        """Return the text of one answer; raises ModelFailed.
+
+        `paid` is told of every request that was made, before anybody looks at its answer. The limit
+        holds for all of it.
+        """
         ...
 
 

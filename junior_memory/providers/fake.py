@@ -1,16 +1,19 @@
-"""`fake`: a deterministic embedder for tests and trials: words hashed into few dimensions."""
+"""`fake`: for tests and trials: an embedder that hashes words, a chat model with a script."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from junior_memory.providers.base import (
+    OK,
     Attempt,
     Embedded,
     EmbeddingFailed,
+    ModelFailed,
+    Question,
     cut_to_tokens,
     normalised,
 )
@@ -74,3 +77,52 @@ class FakeEmbedder:
                 place = int.from_bytes(digest[start : start + 4], "big") % size
                 vector[place] += 1 if digest[start + 4] % 2 else -1
         return normalised(vector)
+
+
+Answer = str | ModelFailed | Callable[[Question], str]
+"""What a script holds: a text, a failure to raise, or what makes a text of the question."""
+
+
+class FakeChatModel:
+    """Answers by a script, one entry for each request; the last one is used from then on.
+
+    `asked` keeps the questions. Requests cost nothing that is known unless the model's name is one
+    with a published price; tokens are a quarter of the characters.
+    """
+
+    provider = "fake"
+
+    def __init__(
+        self,
+        *script: Answer,
+        model: str = "scripted",
+        provider: str = "fake",
+        delay_seconds: float = 0,
+        max_input_tokens: int = 16_000,
+    ) -> None:
+        self.provider = provider
+        self.model = model
+        self.max_input_tokens = max_input_tokens
+        self.delay_seconds = delay_seconds
+        self.script = list(script) or ["{}"]
+        self.asked: list[Question] = []
+
+    def ask(
+        self, question: Question, *, timeout_seconds: float, paid: Callable[[Attempt], None]
+    ) -> str:
+        """Return the next answer of the script; raises its failures, and `timeout` when late."""
+        self.asked.append(question)
+        entry = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        time.sleep(min(self.delay_seconds, timeout_seconds))
+        asked = sum(len(message.text) for message in question.messages) // 4
+        if self.delay_seconds > timeout_seconds:
+            paid(Attempt("timeout", int(timeout_seconds * 1000)))
+            raise ModelFailed("timeout")
+        spent = int(self.delay_seconds * 1000)
+        if isinstance(entry, ModelFailed):
+            for attempt in entry.attempts or (Attempt(entry.reason, spent),):
+                paid(attempt)
+            raise entry
+        text = entry if isinstance(entry, str) else entry(question)
+        paid(Attempt(OK, spent, asked, 0, len(text) // 4, 0))
+        return text

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from junior_memory.conf import conf
-from junior_memory.providers.base import Embedder, WordVectors
+from junior_memory.providers.base import ChatModel, Embedder, WordVectors
 
 DEFAULT_MODELS = {
     "local": "wordllama-256",
@@ -116,3 +116,24 @@ def _fake(model: str) -> Embedder:
         return FakeEmbedder(model)
     except ValueError:
         raise UnusableEmbedder("a fake model's name ends in its dimensions: fake-64") from None
+
+
+def chat_model_in_use() -> ChatModel | None:
+    """Return the model that answers in words, None when the settings name none.
+
+    `gpt-x` is served by OpenAI or by whoever answers at OPENAI_BASE_URL. Raises UnusableEmbedder.
+    """
+    knobs = conf()
+    wanted = getattr(knobs, "ai_model", "").strip()
+    if not wanted:
+        return None
+    if wanted.startswith("fake:"):
+        return _fake_chat(wanted.partition(":")[2])
+    raise UnusableEmbedder("there is no chat model yet")
+
+
+@lru_cache(maxsize=8)
+def _fake_chat(model: str) -> ChatModel:
+    from junior_memory.providers.fake import FakeChatModel
+
+    return FakeChatModel(model=model)
