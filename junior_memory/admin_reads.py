@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
 
-from junior_memory import clock
+from junior_memory import access, clock
 from junior_memory.audit import Doer, record_audit
-from junior_memory.errors import Forbidden, InvalidInput
-from junior_memory.models import AdminRead, User
+from junior_memory.errors import Forbidden, InvalidInput, NotFound
+from junior_memory.models import AdminRead, Memory, User
+from junior_memory.querysets import MemoryQuerySet
 from junior_memory.text import clean_text, collapse
 
 READ_MINUTES = 15
 """How long one reasoned read lasts (DESIGN 2)."""
 MAX_REASON = 200
+MAX_READS = 100
+"""Open reads that one look returns."""
 
 
 def open_read(
@@ -27,11 +33,7 @@ def open_read(
     moment = now or clock.now()
     if not (staff.is_staff and staff.is_active):
         raise Forbidden("Only staff may read somebody else's memory.")
-    words = collapse(clean_text(reason, field="reason"))
-    if not 1 <= len(words) <= MAX_REASON:
-        raise InvalidInput(
-            f"Give a reason of 1 to {MAX_REASON} characters.", fields={"reason": "length"}
-        )
+    words = checked_reason(reason)
     with transaction.atomic():
         read = AdminRead.objects.create(
             staff=staff,
@@ -44,3 +46,59 @@ def open_read(
             "read_as_admin", doer, now=moment, person_id=person.pk, reason=words, read=str(read.pk)
         )
     return read
+
+
+def checked_reason(reason: str) -> str:
+    """Return a reason of staff's on one line. Raises InvalidInput unless it has 1-200 characters.
+
+    It is shown to whom it concerns, so it says why and quotes no memory.
+    """
+    words = collapse(clean_text(reason, field="reason"))
+    if not 1 <= len(words) <= MAX_REASON:
+        raise InvalidInput(
+            f"Give a reason of 1 to {MAX_REASON} characters.", fields={"reason": "length"}
+        )
+    return words
+
+
+def person_named(name: str) -> User:
+    """Return the person of this id or e-mail address. Raises NotFound."""
+    wanted = Q(email=name.strip().lower())
+    with contextlib.suppress(ValueError):
+        wanted |= Q(pk=UUID(name.strip()))
+    person = User.objects.filter(wanted).first()
+    if person is None:
+        raise NotFound("There is nobody of that id or address.")
+    return person
+
+
+def find_read(staff: User, read_id: UUID, *, now: datetime | None = None) -> AdminRead:
+    """Return an open read of one's own. Raises NotFound for others', absent and finished ones."""
+    moment = now or clock.now()
+    read = _open(staff, moment).filter(pk=read_id).first() if staff.is_staff else None
+    if read is None:
+        raise NotFound("That read is not yours, or its 15 minutes are over.")
+    return read
+
+
+def open_reads(staff: User, *, now: datetime | None = None) -> list[AdminRead]:
+    """Return one's own open reads, newest first."""
+    if not staff.is_staff:
+        return []
+    return list(_open(staff, now or clock.now()).order_by("-created_at", "id")[:MAX_READS])
+
+
+def _open(staff: User, now: datetime) -> QuerySet[AdminRead, AdminRead]:
+    return AdminRead.objects.filter(staff=staff, expires_at__gt=now).select_related("person")
+
+
+def rows_of(read: AdminRead, *, now: datetime | None = None) -> MemoryQuerySet:
+    """Select what an open read shows: the person's own active rows, and nothing else.
+
+    Own are private and session rows, and org rows they wrote in present organizations. What they
+    forgot is theirs alone to see. Rows, not a Viewer: whoever reads may not act for the person.
+    """
+    moment = now or clock.now()
+    if read.expires_at <= moment:
+        return Memory.objects.none()
+    return Memory.objects.own(access.person(read.person)).active(moment)
