@@ -55,6 +55,8 @@ class MemoriesCaptured(Payload):
     topics: int = Field(default=0, ge=0)
     dropped: int = Field(default=0, ge=0)
     refused: int = Field(default=0, ge=0)
+    superseded: int = Field(default=0, ge=0)
+    conflicts: int = Field(default=0, ge=0)
     cost_by_operation: dict[str, str] = Field(default_factory=dict)
 
 
@@ -160,6 +162,15 @@ def sum_costs(costs: Sequence[Decimal | None]) -> Decimal | None:
             return None
         total += cost
     return total
+
+
+def cost_by_operation(calls: Sequence[ModelCall]) -> dict[str, str]:
+    """Split what calls cost by operation, in words for a payload: US dollars, or unknown."""
+    split: dict[str, str] = {}
+    for operation in sorted({call.operation for call in calls}):
+        cost = sum_costs([call.cost_usd for call in calls if call.operation == operation])
+        split[operation] = "unknown" if cost is None else str(cost)
+    return split
 
 
 def captured_payload(event: ConversationEvent) -> MemoriesCaptured:

@@ -71,6 +71,11 @@ class Routed:
     teller: ActorRef | None
     observed_at: datetime | None
 
+    @property
+    def is_own_word(self) -> bool:
+        """True when all of its evidence is what the session's own actor told the assistant."""
+        return all(map(_is_own_word, self.cited))
+
 
 def echoes(entries: Sequence[Entry], recalled: Sequence[str]) -> frozenset[int]:
     """Return the entries that repeat what recall gave the host in this conversation."""
@@ -84,8 +89,10 @@ def echoes(entries: Sequence[Entry], recalled: Sequence[str]) -> frozenset[int]:
     )
 
 
-def route(candidates: Sequence[Candidate], run: Run) -> list[Routed]:
-    """Return the candidates whose evidence proves them, best first, at most five."""
+def route(
+    candidates: Sequence[Candidate], run: Run, *, limit: int = MAX_CANDIDATES
+) -> list[Routed]:
+    """Return the candidates whose evidence proves them, best first, at most `limit`."""
     routed: list[Routed] = []
     for candidate in candidates:
         cited = _cited(candidate, run)
@@ -105,7 +112,7 @@ def route(candidates: Sequence[Candidate], run: Run) -> list[Routed]:
                     observed_at=max(moments) if moments else None,
                 )
             )
-    return routed[:MAX_CANDIDATES]
+    return routed[:limit]
 
 
 def _cited(candidate: Candidate, run: Run) -> tuple[Entry, ...] | None:

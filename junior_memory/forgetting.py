@@ -28,7 +28,7 @@ from junior_memory.errors import (
 )
 from junior_memory.inventory import PLACES, vacuum
 from junior_memory.locks import lock, owner_lock
-from junior_memory.memories import end_of_chain, quota_use
+from junior_memory.memories import active_twin, end_of_chain, quota_use
 from junior_memory.models import (
     Agent,
     ArchiveReason,
@@ -44,6 +44,9 @@ MAX_BATCH = 200
 
 EXPIRY_BATCH = 1000
 PURGE_BATCH = 500
+
+OWN_REASONS = frozenset({ArchiveReason.USER_REMOVED, ArchiveReason.TOOL_REMOVED})
+"""Why a memory was archived that its person brings back themselves."""
 
 # Serves forget and erase: a memory with everything it replaced, by memory_predecessors.
 CHAIN = """
@@ -243,13 +246,19 @@ def restore(viewer: Viewer, memory_id: UUID, *, doer: Doer, now: datetime | None
         if memory is None:
             raise NotFound
         was_forgotten = memory.archived_at is not None
-        back = _restore(memory, now=moment)
+        back = bring_back(memory, now=moment)
         if was_forgotten:
             record_audit("restored", doer, now=moment, person_id=memory.owner_id, memory_id=back.pk)
     return back
 
 
-def _restore(memory: Memory, *, now: datetime) -> Memory:
+def bring_back(
+    memory: Memory, *, now: datetime, reasons: frozenset[ArchiveReason] = OWN_REASONS
+) -> Memory:
+    """Bring a memory back that was archived for one of these reasons; see `restore`.
+
+    For the lifecycle's own modules, inside their transaction and under the owner's lock.
+    """
     if memory.expires_at is not None and memory.expires_at <= now:
         raise Expired
     if memory.archived_at is None:
@@ -260,16 +269,11 @@ def _restore(memory: Memory, *, now: datetime) -> Memory:
         if end.fingerprint == memory.fingerprint and end.archived_at is None:
             return end
         raise NotFound
-    if memory.archive_reason not in {
-        ArchiveReason.USER_REMOVED,
-        ArchiveReason.TOOL_REMOVED,
-    }:
+    if memory.archive_reason not in reasons:
         raise NotFound
     if memory.superseded_at is not None:
         raise NotFound
-    twin = (
-        Memory.objects.filter(fingerprint=memory.fingerprint).active(now).exclude(pk=memory.pk)
-    ).first()
+    twin = active_twin([memory.fingerprint], now)
     if twin is None and memory.owner is not None and memory.visibility != "public":
         limit = conf().active_quota
         use = quota_use(memory.owner, memory.agent, now=now)
@@ -326,13 +330,23 @@ def restore_batch(
             try:
                 if memory.purged_at is not None:
                     raise NotFound
-                _restore(memory, now=moment)
+                bring_back(memory, now=moment)
                 restored += 1
             except JuniorMemoryError as error:
                 skipped.append(Refusal(memory.pk, error.code))
         if batch.restored_at is None:
             batch.restored_at = moment
             batch.save(update_fields=["restored_at"])
+        if batch.kind == ForgetBatch.Kind.FORGET_ALL:
+            # Forgetting everything again found nothing left, and its cut-off goes with the first's.
+            ForgetBatch.objects.filter(
+                user=viewer.user,
+                agent=batch.agent_id,
+                kind=batch.kind,
+                created_at__gte=batch.created_at,
+                forgotten=0,
+                restored_at__isnull=True,
+            ).update(restored_at=moment)
         if restored:
             record_audit(
                 "restored",

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from junior_memory import clock, embeddings, fingerprints, lexical, tombstones
+from junior_memory import clock, embeddings, fingerprints, lexical, queue, tombstones
 from junior_memory.access import Viewer
 from junior_memory.audit import Doer, record_audit
 from junior_memory.conf import conf
@@ -156,7 +156,18 @@ def create_memories(news: Sequence[NewMemory], *, now: datetime | None = None) -
 
 
 def _cover_new(made: Sequence[Created], now: datetime) -> None:
-    embeddings.cover([one.memory for one in made if one.created and one.memory], now=now)
+    """Give new rows their vectors; what a person typed is looked at for conflicts later."""
+    fresh = [one.memory for one in made if one.created and one.memory]
+    embeddings.cover(fresh, now=now)
+    if conf().ai_model:
+        for memory in fresh:
+            if is_own_words(memory):
+                queue.enqueue_proposals(memory.pk)
+
+
+def is_own_words(memory: Memory) -> bool:
+    """True for what a person typed on the page or by their own call: it has no conversation."""
+    return memory.origin == Origin.EXPLICIT and memory.conversation_id is None
 
 
 def _checked_content(new: NewMemory, now: datetime) -> str:
@@ -181,7 +192,7 @@ def _create(new: NewMemory, content: str, now: datetime) -> Created:
             tombstones.count_blocked(marks, now=now)
             return Created(Outcome.BLOCKED, None)
     prints = _duplicate_fingerprints(new, content)
-    twin = _active_twin(prints, now, also_held=new.is_passive)
+    twin = active_twin(prints, now, also_held=new.is_passive)
     twin = twin or _corrected_since(new, prints, now)
     if twin is not None:
         _keep_key(new, twin, now)
@@ -191,7 +202,7 @@ def _create(new: NewMemory, content: str, now: datetime) -> Created:
     _check_quota(new, now)
     memory = _insert(new, content, prints[0], now)
     if memory is None:
-        winner = _active_twin(prints, now)
+        winner = active_twin(prints, now)
         if winner is None:
             raise Conflict("Another write of the same fact is under way; try again.")
         return Created(Outcome.EXISTING, winner)
@@ -259,7 +270,7 @@ def _duplicate_fingerprints(new: NewMemory, content: str) -> list[str]:
     return fingerprints.keyed_all("duplicate", *parts)
 
 
-def _active_twin(prints: Sequence[str], now: datetime, *, also_held: bool = False) -> Memory | None:
+def active_twin(prints: Sequence[str], now: datetime, *, also_held: bool = False) -> Memory | None:
     """Return the memory that already holds this fact; an expired twin is archived first.
 
     What is held counts for passive facts alone: asking for it in so many words makes it active.
@@ -504,7 +515,7 @@ def _correct(old: Memory, text: str, now: datetime) -> Memory:
     # The old row leaves the active set first: a change of case alone has the same fingerprint.
     Memory.objects.filter(pk=old.pk).update(superseded_at=now, version=old.version + 1)
     embeddings.drop([old.pk])
-    successor = _active_twin(prints, now)
+    successor = active_twin(prints, now)
     if successor is None:
         successor = _insert(new, text, prints[0], now)
         if successor is None:

@@ -16,6 +16,7 @@ from procrastinate.exceptions import AlreadyEnqueued
 
 PROCESS_SESSION = "process_session"
 EMBED_MEMORIES = "embed_memories"
+PROPOSE_CONFLICTS = "propose_conflicts"
 QUEUE = "memory"
 
 RETRY = RetryStrategy(max_attempts=5, exponential_wait=3)
@@ -47,3 +48,9 @@ def enqueue_embeddings(ids: Sequence[UUID]) -> None:
     """Queue the vectors of memories that were just written."""
     job = django_app.configure_task(name=EMBED_MEMORIES, queue=QUEUE)
     job.defer(memory_ids=[str(memory_id) for memory_id in ids])
+
+
+def enqueue_proposals(memory_id: UUID) -> None:
+    """Queue the look for conflicts with what a person typed."""
+    job = django_app.configure_task(name=PROPOSE_CONFLICTS, queue=QUEUE)
+    job.defer(memory_id=str(memory_id))

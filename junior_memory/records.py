@@ -20,7 +20,14 @@ from junior_memory.access import Viewer
 from junior_memory.audit import Doer, record_audit
 from junior_memory.conf import conf
 from junior_memory.errors import NotFound
-from junior_memory.models import AuditEntry, ErasureReceipt, ForgetBatch, Memory, Tombstone
+from junior_memory.models import (
+    ArchiveReason,
+    AuditEntry,
+    ErasureReceipt,
+    ForgetBatch,
+    Memory,
+    Tombstone,
+)
 
 MAX_ROWS = 100
 """Rows that one read may ask for."""
@@ -82,6 +89,7 @@ def marks_of(viewer: Viewer, *, limit: int = 25, after: After | None = None) -> 
     )
     first = (
         Tombstone.objects.filter(person=viewer.user, of=Tombstone.Of.CONTENT)
+        .exclude(memory__archive_reason=ArchiveReason.ADMIN_REMOVED)
         .exclude(Exists(same.filter(id__lt=OuterRef("id"))))
         .select_related("memory__agent")
         .only(
@@ -126,11 +134,18 @@ def lift_mark(viewer: Viewer, mark_id: UUID, *, doer: Doer, now: datetime | None
     """
     moment = now or timezone.now()
     with transaction.atomic():
-        mine = Tombstone.objects.filter(person=viewer.user) if viewer.user else None
+        # What staff removed is not its author's to let back in.
+        mine = (
+            Tombstone.objects.filter(person=viewer.user).exclude(
+                memory__archive_reason=ArchiveReason.ADMIN_REMOVED
+            )
+            if viewer.user
+            else None
+        )
         mark = mine.filter(pk=mark_id).first() if mine is not None else None
         if mine is None or mark is None:
             raise NotFound
-        mine.filter(memory_id=mark.memory_id).delete()
+        Tombstone.objects.filter(person=viewer.user, memory_id=mark.memory_id).delete()
         record_audit(
             "mark_lifted",
             doer,

@@ -17,26 +17,14 @@ from uuid import UUID
 
 from django.db import transaction
 
-from junior_memory import access, clock, events, fingerprints, people, queue
+from junior_memory import access, budgets, clock, consent, events, fingerprints, people, queue
 from junior_memory.access import LocationRef, Source
-from junior_memory.candidates import (
-    ActorRef,
-    Authority,
-    Candidate,
-    Entry,
-    EntryType,
-    Role,
-)
+from junior_memory.candidates import ActorRef, Entry, EntryType, Role
 from junior_memory.capture import Capture, store_candidates
 from junior_memory.conf import conf
 from junior_memory.errors import Conflict, JuniorMemoryError, NotFound, SessionChanged
-from junior_memory.extraction import (
-    Extractor,
-    Run,
-    echoes,
-    extract_by_heuristics,
-    route,
-)
+from junior_memory.extraction import Extractor, Run, echoes
+from junior_memory.learning import Learned, WaitsForBudget, learn, rule_again
 from junior_memory.locks import lock, owner_lock
 from junior_memory.models import (
     Agent,
@@ -50,6 +38,8 @@ from junior_memory.models import (
     SessionState,
     User,
 )
+from junior_memory.providers import ModelFailed
+from junior_memory.transcripts import actor_of, actor_ref, entries_of
 
 logger = logging.getLogger(__name__)
 
@@ -58,8 +48,11 @@ TOOL_PREFIX = "memory_"
 LEARNING_MODES = frozenset({"on", "writeOnly"})
 FINAL = frozenset({SessionState.PROCESSED, SessionState.SKIPPED, SessionState.FAILED})
 MAX_ATTEMPTS = 5
-EXTRACTION_VERSION = 2
-"""Part of the cached extraction; a cache of another version is read again from the transcript."""
+RULED_AGAIN = 2
+"""How often rulings are asked for again because rows came in between."""
+
+QUEUED_AT_ONCE = 100
+NO_CONSENT = "no_consent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +87,7 @@ def take_in(
     known = CompletedSession.objects.filter(agent=agent, session_id=given.session_id).first()
     if known is not None:
         return _again(known, body_hashes), False
+    consented = _has_consent(given, agent, organization)
     with transaction.atomic():
         actor = (
             people.identity_for(given.actor, display_name=given.actor_name) if given.actor else None
@@ -123,12 +117,45 @@ def take_in(
         )
         if not created:
             return _again(session, body_hashes), False
-        reason = skip_reason(session, entries_of(session))
+        reason = skip_reason(session, entries_of(session)) if consented else NO_CONSENT
         if reason:
             _finish(session, SessionState.SKIPPED, reason=reason, now=moment)
         else:
             queue.enqueue_session(session.pk, lock=session.lock_key)
     return session, True
+
+
+def _has_consent(given: SessionInput, agent: Agent, organization: Organization | None) -> bool:
+    """Ask the operator's gate before a word is kept; not inside a transaction."""
+    identity = people.find_identity(given.actor) if given.actor else None
+    return consent.is_allowed(
+        consent.Turn(
+            agent=agent,
+            conversation_id=given.conversation_id,
+            source=given.source,
+            user=identity.user if identity else None,
+            organization=organization,
+            use="sessions",
+        )
+    )
+
+
+def _still_has_consent(session: CompletedSession) -> bool:
+    return consent.is_allowed(
+        consent.Turn(
+            agent=session.agent,
+            conversation_id=session.conversation_id,
+            source=Source(
+                platform=session.source_platform,
+                key=session.source_key,
+                visibility=session.source_visibility,
+                session_only=session.session_only,
+            ),
+            user=session.actor.user if session.actor else None,
+            organization=session.organization,
+            use="sessions",
+        )
+    )
 
 
 def _canonical(given: SessionInput) -> str:
@@ -164,76 +191,6 @@ def keep_location(named: LocationRef | None) -> Location | None:
     return location
 
 
-def entries_of(session: CompletedSession) -> tuple[Entry, ...]:
-    """Return the transcript without blank entries, indexed after they were removed."""
-    actor = _actor_of(session)
-    entries: list[Entry] = []
-    for raw in session.transcript or []:
-        text = str(raw.get("text") or "").strip()
-        if not text:
-            continue
-        entries.append(_entry(len(entries), raw, text, actor, session.completed_at))
-    return tuple(entries)
-
-
-def _entry(
-    index: int,
-    raw: dict[str, Any],
-    text: str,
-    actor: ActorRef | None,
-    completed_at: datetime,
-) -> Entry:
-    at = datetime.fromisoformat(raw["at"]) if raw.get("at") else None
-    moment = min(at, completed_at) if at else None
-    if raw["type"] == EntryType.TOOL_RESULT:
-        return Entry(
-            index=index,
-            type=EntryType.TOOL_RESULT,
-            text=text,
-            tool_name=str(raw.get("toolName") or ""),
-            is_error=bool(raw.get("isError")),
-            at=moment,
-        )
-    role = Role(raw["role"])
-    authority = None
-    if role is Role.USER:
-        authority = Authority(raw.get("authority") or Authority.CONTEXT)
-    speaker = _actor_ref(raw["actor"]) if raw.get("actor") else None
-    return Entry(
-        index=index,
-        type=EntryType.MESSAGE,
-        text=text,
-        role=role,
-        authority=authority,
-        actor=speaker,
-        is_run_actor=speaker is not None and speaker == actor,
-        at=moment,
-    )
-
-
-def _actor_ref(raw: dict[str, Any]) -> ActorRef:
-    return ActorRef(
-        provider=raw["provider"],
-        tenant=raw["tenant"],
-        subject=raw["subject"],
-        is_human=raw.get("is_human", raw.get("kind", "human") == "human"),
-    )
-
-
-def _actor_of(session: CompletedSession) -> ActorRef | None:
-    if session.actor is None:
-        return None
-    identity = session.actor
-    named = [_actor_ref(raw) for raw in session.actors]
-    plain = ActorRef(identity.provider, identity.tenant, identity.subject)
-    same = [one for one in named if _key(one) == _key(plain)]
-    return same[0] if same else plain
-
-
-def _key(actor: ActorRef) -> tuple[str, str, str]:
-    return (actor.provider, actor.tenant, actor.subject)
-
-
 def skip_reason(session: CompletedSession, entries: Sequence[Entry]) -> str:
     """Return why nothing may be learned from a session; empty when it may (DESIGN 5.1)."""
     owner = session.actor.user if session.actor else None
@@ -248,7 +205,7 @@ def skip_reason(session: CompletedSession, entries: Sequence[Entry]) -> str:
         return "learning_off"
     if not session.source_key:
         return "no_stable_key"
-    if not any(_actor_ref(raw).is_human for raw in session.actors):
+    if not any(actor_ref(raw).is_human for raw in session.actors):
         return "system_only"
     if any(_is_memory_write(entry) for entry in entries):
         return "memory_tool_used"
@@ -287,12 +244,14 @@ def process_session(
     session_id: UUID,
     *,
     now: datetime | None = None,
-    extractor: Extractor = extract_by_heuristics,
+    extractor: Extractor | None = None,
 ) -> CompletedSession:
     """Learn from one session; a session that is already finished is returned as it is.
 
-    A failure is counted and raised, so that the worker tries again; the last one fails the session
-    with a reason. Raises NotFound for an unknown id.
+    By the configured model, else by the heuristics; `extractor` takes the place of both. A failure
+    is counted and raised, so that the worker tries again; the last one, and one that trying again
+    cannot mend, fails the session with a reason. Where learning waits for money the session goes
+    back to the queue. Raises NotFound for an unknown id.
     """
     moment = now or clock.now()
     claimed = _claim(session_id, moment)
@@ -303,8 +262,11 @@ def process_session(
         return session
     try:
         return _process(claimed, extractor, moment)
+    except WaitsForBudget:
+        return _put_back(claimed)
     except Exception as error:
-        if claimed.attempts >= MAX_ATTEMPTS:
+        is_hopeless = isinstance(error, ModelFailed) and error.is_permanent
+        if is_hopeless or claimed.attempts >= MAX_ATTEMPTS:
             return fail_session(claimed.pk, reason=_reason(error), now=moment)
         logger.warning(
             "session attempt failed: session=%s attempt=%d error=%s",
@@ -315,7 +277,38 @@ def process_session(
         raise
 
 
+def _put_back(session: CompletedSession) -> CompletedSession:
+    """Let a session wait for money; the attempt does not count."""
+    CompletedSession.objects.filter(pk=session.pk, state=SessionState.PROCESSING).update(
+        state=SessionState.QUEUED, reason=WaitsForBudget.code, attempts=session.attempts - 1
+    )
+    session.refresh_from_db()
+    return session
+
+
+def queue_waiting(*, now: datetime | None = None) -> int:
+    """Queue the sessions again that waited for money, where there is some; returns how many."""
+    moment = now or clock.now()
+    waiting = CompletedSession.objects.filter(
+        state=SessionState.QUEUED, reason=WaitsForBudget.code, transcript__isnull=False
+    )
+    queued = 0
+    for agent in Agent.objects.filter(pk__in=waiting.values("agent_id")):
+        if budgets.budget_reached(agent, now=moment):
+            continue
+        for session in waiting.filter(agent=agent).order_by("created_at")[:QUEUED_AT_ONCE]:
+            with transaction.atomic():
+                if CompletedSession.objects.filter(
+                    pk=session.pk, state=SessionState.QUEUED, reason=WaitsForBudget.code
+                ).update(reason=""):
+                    queue.enqueue_session(session.pk, lock=session.lock_key)
+                    queued += 1
+    return queued
+
+
 def _reason(error: Exception) -> str:
+    if isinstance(error, ModelFailed):
+        return f"model_{error.reason}"[:64]
     return error.code if isinstance(error, JuniorMemoryError) else type(error).__name__[:64]
 
 
@@ -336,24 +329,43 @@ def _claim(session_id: UUID, now: datetime) -> CompletedSession | None:
     return session
 
 
-def _process(session: CompletedSession, extractor: Extractor, now: datetime) -> CompletedSession:
+def _process(
+    session: CompletedSession, extractor: Extractor | None, now: datetime
+) -> CompletedSession:
     entries = entries_of(session)
     reason = skip_reason(session, entries)
+    if not reason and not _still_has_consent(session):
+        reason = NO_CONSENT
     if reason:
         return _finish_locked(session, SessionState.SKIPPED, reason=reason, now=now)
-    candidates = _extract_once(session, entries, extractor)
-    actor = _actor_of(session)
     run = Run(
         has_linked_user=bool(session.actor and session.actor.user),
-        actor=actor,
-        actors=tuple(_actor_ref(raw) for raw in session.actors),
+        actor=actor_of(session),
+        actors=tuple(actor_ref(raw) for raw in session.actors),
         entries=entries,
         echoed=echoes(entries, _recalled_texts(session)),
     )
-    routed = route(candidates, run)
+    learned = learn(session, entries, run, extractor=extractor, now=now)
+    for _ in range(RULED_AGAIN):
+        finished = _store(session, entries, learned, now=now)
+        if finished is not None:
+            return finished
+        learned = rule_again(session, learned, now=now)
+    return _store(session, entries, learned, now=now, as_ruled=False) or session
+
+
+def _store(
+    session: CompletedSession,
+    entries: Sequence[Entry],
+    learned: Learned,
+    *,
+    now: datetime,
+    as_ruled: bool = True,
+) -> CompletedSession | None:
+    """Store what was learned, the event and the final state; None when rulings are out of date."""
     with transaction.atomic():
         owner = session.actor.user if session.actor else None
-        lock([owner_lock(owner.pk if owner else None), *_teller_locks(routed)])
+        lock([owner_lock(owner.pk if owner else None), *_teller_locks(learned.routed)])
         fresh = CompletedSession.objects.select_for_update(of=("self",)).get(pk=session.pk)
         if fresh.state in FINAL:
             return fresh
@@ -361,7 +373,16 @@ def _process(session: CompletedSession, extractor: Extractor, now: datetime) -> 
         reason = skip_reason(fresh, entries)
         if reason:
             return _finish(fresh, SessionState.SKIPPED, reason=reason, now=now)
-        captured = store_candidates(fresh, routed, proposed=len(candidates), now=now)
+        captured = store_candidates(
+            fresh,
+            learned.routed,
+            proposed=learned.proposed,
+            now=now,
+            rulings=learned.rulings,
+            as_ruled=as_ruled,
+        )
+        if captured is None:
+            return None
         _record_captured(fresh, captured, owner, now)
         return _finish(fresh, SessionState.PROCESSED, owner=owner, now=now)
 
@@ -371,40 +392,6 @@ def _teller_locks(routed: Sequence[Any]) -> list[str]:
     tellers = {one.teller for one in routed if one.teller is not None}
     users = [identity.user_id for t in tellers if (identity := people.find_identity(t))]
     return [owner_lock(user) for user in users]
-
-
-def _extract_once(
-    session: CompletedSession, entries: Sequence[Entry], extractor: Extractor
-) -> tuple[Candidate, ...]:
-    """Return the cached extraction of an earlier attempt, or extract and cache."""
-    cache = session.extraction_cache
-    if cache is not None and cache.get("version") == EXTRACTION_VERSION:
-        return tuple(
-            Candidate(
-                kind=raw["kind"],
-                content=raw["content"],
-                evidence=tuple(raw["evidence"]),
-                expires_at=datetime.fromisoformat(raw["expires_at"]) if raw["expires_at"] else None,
-            )
-            for raw in cache["candidates"]
-        )
-    candidates = extractor(entries)
-    session.extraction_cache = {
-        "version": EXTRACTION_VERSION,
-        "candidates": [
-            {
-                "kind": one.kind,
-                "content": one.content,
-                "evidence": list(one.evidence),
-                "expires_at": one.expires_at.isoformat() if one.expires_at else None,
-            }
-            for one in candidates
-        ],
-    }
-    CompletedSession.objects.filter(pk=session.pk).exclude(state__in=FINAL).update(
-        extraction_cache=session.extraction_cache
-    )
-    return candidates
 
 
 def _recalled_texts(session: CompletedSession) -> list[str]:
@@ -422,13 +409,9 @@ def _record_captured(
     session: CompletedSession, captured: Capture, owner: User | None, now: datetime
 ) -> None:
     calls = list(ModelCall.objects.filter(session=session, event__isnull=True))
-    split: dict[str, str] = {}
-    for operation in sorted({call.operation for call in calls}):
-        cost = events.sum_costs([c.cost_usd for c in calls if c.operation == operation])
-        split[operation] = "unknown" if cost is None else str(cost)
     events.record_event(
         events.MEMORIES_CAPTURED,
-        captured.payload(split),
+        captured.payload(events.cost_by_operation(calls)),
         conversation_id=session.conversation_id,
         agent=session.agent,
         owner=owner,

@@ -16,6 +16,7 @@ from junior_memory import (
     embeddings,
     forgetting,
     holding,
+    own_words,
     people,
     queue,
     sessions,
@@ -58,6 +59,16 @@ def embed_memories(memory_ids: list[str]) -> None:
         close_old_connections()
 
 
+@app.task(name=queue.PROPOSE_CONFLICTS, queue=queue.QUEUE, retry=queue.RETRY)
+def propose_conflicts(memory_id: str) -> None:
+    """Put to a person what the words that they typed contradict."""
+    close_old_connections()
+    try:
+        own_words.look_for_conflicts(UUID(memory_id))
+    finally:
+        close_old_connections()
+
+
 @app.periodic(cron="* * * * *")
 @app.task(name="keep_vectors", queue=queue.QUEUE, queueing_lock="keep_vectors", pass_context=False)
 def keep_vectors(timestamp: int) -> None:  # noqa: ARG001
@@ -85,6 +96,7 @@ def keep_house(timestamp: int) -> None:
     forgetting.purge_due(now=now)
     holding.decline_stale_held(now=now)
     sessions.erase_old_transcripts(now=now)
+    sessions.queue_waiting(now=now)
     people.clear_rates(now=now)
     close_old_connections()
 
