@@ -133,7 +133,7 @@ class IdentityAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 class AgentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Assistants; one made here recalls at once and learns when `extract` is turned on."""
 
-    list_display = ("name", "inject", "extract", "limit", "retrieve_timeout_ms")
+    list_display = ("name", "inject", "extract", "limit", "daily_budget_usd", "monthly_budget_usd")
     search_fields = ("name",)
 
 

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 from django.db import Error as DatabaseError
+from django.utils.module_loading import import_string
 from pydantic import ValidationError
 
 from junior_memory import embedder_health
@@ -75,6 +76,35 @@ def check_embedder(**_: Any) -> list[CheckMessage]:
     except ValidationError:
         return []  # check_knobs says so.
     return [Error(fault.text, hint=fault.hint, id=fault.id)] if fault else []
+
+
+@register()
+def check_operators_code(**_: Any) -> list[CheckMessage]:
+    """The dotted paths of the consent gate and the prompt format lead to something to call."""
+    try:
+        knobs = conf()
+    except ValidationError:
+        return []  # check_knobs says so.
+    paths = {
+        "MEMORY_CONSENT_GATE": knobs.consent_gate,
+        "MEMORY_PROMPT_FORMAT": knobs.prompt_format,
+    }
+    return [
+        Error(
+            f"{name} leads to nothing that can be called.",
+            hint="Give the dotted path of a function, package.module.name; see .env.example.",
+            id="junior_memory.E030",
+        )
+        for name, path in paths.items()
+        if path and not _is_callable(path)
+    ]
+
+
+def _is_callable(path: str) -> bool:
+    try:
+        return callable(import_string(path))
+    except ImportError:
+        return False
 
 
 @register(Tags.database)

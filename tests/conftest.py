@@ -13,6 +13,8 @@ from django.conf import settings
 from django.db import connection
 
 from junior_memory.conf import conf
+from junior_memory.providers import chat_model_in_use
+from junior_memory.providers.fake import FakeChatModel
 from tests.cast import Cast, make_cast
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost", None, ""}
@@ -23,6 +25,7 @@ def _test_settings() -> None:
     """Hash passwords fast, and embed nothing unless a test asks for it, whatever `.env` says."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.JUNIOR_MEMORY["embedder"] = "none"
+    settings.JUNIOR_MEMORY["ai_model"] = ""
     conf.cache_clear()
 
 
@@ -74,6 +77,16 @@ def _no_network() -> Iterator[None]:
 def now() -> datetime:
     """Return one fixed moment; pass it wherever a clock is an argument."""
     return datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def chat_model(settings: Any) -> FakeChatModel:
+    """Configure a chat model and return it, for the test to write its script."""
+    settings.JUNIOR_MEMORY = settings.JUNIOR_MEMORY | {"ai_model": "fake:scripted"}
+    model = chat_model_in_use()
+    assert isinstance(model, FakeChatModel)
+    model.script, model.asked, model.delay_seconds = ["{}"], [], 0
+    return model
 
 
 @pytest.fixture
