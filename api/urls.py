@@ -16,17 +16,20 @@ from django.views.decorators.http import require_GET
 from ninja.errors import HttpError, ValidationError
 
 from api import (
+    chat,
     conversations,
     decisions,
     exchange,
     identities,
     me,
     memories,
+    moderation,
     origins,
     recall,
     records,
     reporting,
     sessions,
+    tools,
 )
 from api.bodies import BodyParser
 from api.docs import DescribedAPI, LocalSwagger
@@ -38,6 +41,7 @@ from junior_memory.errors import JuniorMemoryError
 logger = logging.getLogger(__name__)
 
 BASE = "/plugins/memory"
+CHAT = "/chat"
 
 api = DescribedAPI(
     title="Junior Memory",
@@ -53,6 +57,7 @@ for module in (
     memories,
     origins,
     decisions,
+    moderation,
     records,
     exchange,
     conversations,
@@ -61,8 +66,10 @@ for module in (
     recall,
     sessions,
     identities,
+    tools,
 ):
     api.add_router(BASE, module.router)
+api.add_router(CHAT, chat.router)
 
 
 @api.exception_handler(Refused)
