@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dashboard.listing import Row, read_rows
 from dashboard.query import ACTIVE
+from dashboard.rows import Row, read_rows
 from junior_memory import clock
 from junior_memory.access import Source, Viewer
+from junior_memory.gates import Candidate, Gate
 from junior_memory.models import Agent, Organization, PublicUse, SourcePlatform, User
-from junior_memory.recall import (
-    Candidate,
-    Gate,
-    RecallExplanation,
-    RecallRequest,
-    Silence,
-    explain_recall,
-)
+from junior_memory.recall import RecallExplanation, RecallRequest, Silence, explain_recall
 from junior_memory.search import CHARACTERS, LEXICAL
 
 CONVERSATION = "what-if"

@@ -94,16 +94,17 @@ def statement_limit(milliseconds: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def held_to(deadline: Deadline) -> Iterator[None]:
+def held_to(deadline: Deadline, *, limit_ms: int | None = None) -> Iterator[None]:
     """Hold all database work inside to a deadline, also when the server hangs.
 
-    Raises DeadlinePassed when connecting or a statement outlived it, Unavailable when there is no
-    database to talk to.
+    One statement may take `limit_ms`, or all the time that is left. Raises DeadlinePassed when
+    connecting or a statement outlived it, Unavailable when there is no database to talk to.
     """
     _connect(deadline)
     raw = raw_connection()
     try:
-        with _watchdog(deadline), statement_limit(deadline.statement_ms()):
+        allowed_ms = deadline.statement_ms()
+        with _watchdog(deadline), statement_limit(min(limit_ms or allowed_ms, allowed_ms)):
             yield
     except Error:
         if deadline.remaining_ms <= GRACE_MS * 2:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error, connections
 from psycopg.errors import QueryCanceled
 
-from junior_memory.deadlines import is_lost, raw_connection, statement_limit
+from junior_memory.deadlines import Deadline, held_to, is_lost, raw_connection, statement_limit
 from junior_memory.errors import Unavailable
 from junior_memory.lexical.leg import Plan, Scored
 from junior_memory.parts import Part
@@ -83,13 +84,30 @@ def may_part() -> bool:
     return not connections[DEFAULT_DB_ALIAS].in_atomic_block
 
 
-def run_legs(legs: Sequence[Leg], *, limit_ms: int, apart: bool | None = None) -> LegsAnswer:
+def lend_connection() -> None:
+    """Give this thread's connection back to the pool, if there is one, until it is wanted again.
+
+    Not inside a transaction.
+    """
+    wrapper = connections[DEFAULT_DB_ALIAS]
+    if wrapper.settings_dict["OPTIONS"].get("pool"):
+        wrapper.close()
+
+
+def run_legs(
+    legs: Sequence[Leg],
+    *,
+    limit_ms: int,
+    apart: bool | None = None,
+    deadline: Deadline | None = None,
+) -> LegsAnswer:
     """Run legs and name those that failed; each may take `limit_ms`.
 
     Apart (by default outside a transaction): the first on the caller's own connection, the others
     in threads at the same time, each on its own; none waits for another one's end. Else, or when
-    connections run short, one after the other on the caller's. Raises Unavailable when there is no
-    database to talk to.
+    connections run short, one after the other on the caller's. A `deadline` holds for the caller's
+    connection also when the server hangs. Raises Unavailable when there is no database to talk to,
+    DeadlinePassed.
     """
     is_apart = may_part() if apart is None else apart
     ends_at = time.monotonic() + (limit_ms + REFUSAL_MS) / 1000
@@ -99,7 +117,9 @@ def run_legs(legs: Sequence[Leg], *, limit_ms: int, apart: bool | None = None) -
         if is_apart and _to_spare.acquire(blocking=False)
     ]
     elsewhere = {other.leg.name for other in others}
-    found = {leg.name: _attempt(leg, limit_ms) for leg in legs if leg.name not in elsewhere}
+    found = {
+        leg.name: _attempt(leg, limit_ms, deadline) for leg in legs if leg.name not in elsewhere
+    }
     found |= {other.leg.name: other.answer_by(ends_at) for other in others}
     return _collected({leg.name: found[leg.name] for leg in legs})
 
@@ -114,6 +134,7 @@ class _Elsewhere:
         self.leg = leg
         self._limit_ms = limit_ms
         self._found: LegAnswer | Failure = Failure(is_late=True)
+        self._has_answered = threading.Event()
         run = contextvars.copy_context().run
         self._thread = threading.Thread(
             target=lambda: run(self._work), name=f"{leg.name} leg", daemon=True
@@ -129,18 +150,18 @@ class _Elsewhere:
             logger.error("the %s leg broke (%s)", self.leg.name, type(error).__name__)
             self._found = Failure()
         finally:
+            self._has_answered.set()
             connections.close_all()
             _to_spare.release()
 
     def answer_by(self, ends_at: float) -> LegAnswer | Failure:
-        self._thread.join(max(0.0, ends_at - time.monotonic()))
-        if self._thread.is_alive():
+        if not self._has_answered.wait(max(0.0, ends_at - time.monotonic())):
             logger.warning("the %s leg is late", self.leg.name)
             return Failure(is_late=True)
         return self._found
 
 
-def _attempt(leg: Leg, limit_ms: int) -> LegAnswer | Failure:
+def _attempt(leg: Leg, limit_ms: int, deadline: Deadline | None = None) -> LegAnswer | Failure:
     begun = time.monotonic()
     try:
         if leg.prepare is not None:
@@ -152,19 +173,30 @@ def _attempt(leg: Leg, limit_ms: int) -> LegAnswer | Failure:
     if left_ms <= 0:
         logger.warning("the %s leg is late", leg.name)
         return Failure(is_late=True)
+    raw = None
     try:
-        connections[DEFAULT_DB_ALIAS].ensure_connection()
-    except Error:
-        raise Unavailable from None
-    raw = raw_connection()
-    try:
-        with statement_limit(left_ms):
+        with _limited(left_ms, deadline):
+            raw = raw_connection()
             return leg.find()
     except Error as error:
         if is_lost(raw):
             raise Unavailable from None
         logger.warning("the %s leg failed (%s)", leg.name, type(error).__name__)
         return Failure(is_late=isinstance(error.__cause__, QueryCanceled))
+
+
+@contextlib.contextmanager
+def _limited(limit_ms: int, deadline: Deadline | None) -> Iterator[None]:
+    if deadline is not None:
+        with held_to(deadline, limit_ms=limit_ms):
+            yield
+        return
+    try:
+        connections[DEFAULT_DB_ALIAS].ensure_connection()
+    except Error:
+        raise Unavailable from None
+    with statement_limit(limit_ms):
+        yield
 
 
 def _collected(found: Mapping[str, LegAnswer | Failure]) -> LegsAnswer:

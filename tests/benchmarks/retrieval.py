@@ -63,6 +63,7 @@ django.setup()
 from django.db import connection  # noqa: E402
 
 from junior_memory import access, embedding_models, embeddings, lexical, people, recall  # noqa: E402
+from junior_memory.gates import Gate  # noqa: E402
 from junior_memory.models import Agent, EmbeddingModel, Memory, User  # noqa: E402
 from junior_memory.ranking import Fusion, RankList, fuse  # noqa: E402
 from junior_memory.search import search_memories  # noqa: E402
@@ -319,7 +320,7 @@ def ask_recall(conversation: Conversation, agent: Agent, text: str, gold: set[in
     first = [candidate.hit.memory.pk for candidate in explanation.candidates[:DEPTH]]
     strengths = [candidate.strength for candidate in explanation.candidates]
     return Asked(
-        any(candidate.gate is not recall.Gate.NOT_RELEVANT for candidate in explanation.candidates),
+        any(candidate.gate is not Gate.NOT_RELEVANT for candidate in explanation.candidates),
         max(strengths, default=0.0),
         len(ids.intersection(first)) / len(ids) if ids else 0.0,
     )

@@ -16,6 +16,7 @@ from junior_memory import access, legs, lexical, memories
 from junior_memory import recall as recalling
 from junior_memory.access import Source, Viewer
 from junior_memory.conf import conf
+from junior_memory.gates import Gate
 from junior_memory.models import (
     Agent,
     ConversationEvent,
@@ -25,7 +26,7 @@ from junior_memory.models import (
     Organization,
     PublicUse,
 )
-from junior_memory.recall import Gate, Recall, RecallRequest, Silence, explain_recall, recall
+from junior_memory.recall import Recall, RecallRequest, Silence, explain_recall, recall
 from tests.cast import Cast
 from tests.factories import BY_TEST, AgentFactory, make_agent_token, make_memory
 
