@@ -1,5 +1,7 @@
 """What waits for a person's word: held memories and conflicts."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -10,7 +12,9 @@ from api.bodies import NO_BODY
 from api.cursors import Place, binding, read_cursor, write_cursor
 from api.describe import describe_all, describe_one
 from api.schemas import In, Limit, MemoryOut, Moment, Out, Params, Word
-from junior_memory import clock, conflicts, holding
+from junior_memory import clock, conflicts, holding, moderation
+from junior_memory.access import Viewer
+from junior_memory.conflicts import Proposal
 from junior_memory.models import Memory
 
 router = Router(tags=["decisions"], by_alias=True)
@@ -23,10 +27,25 @@ class PageQuery(Params):
     cursor: Word | None = None
 
 
+class ReportOut(Out):
+    """What somebody said against a public memory."""
+
+    reason: str
+    created_at: Moment
+
+
+class HeldMemoryOut(MemoryOut):
+    """One held memory, why it waits, and to staff what was reported."""
+
+    held_at: Moment
+    held_reason: str
+    reports: list[ReportOut] | None
+
+
 class HeldOut(Out):
     """Held memories that the caller decides on, newest first."""
 
-    memories: list[MemoryOut]
+    memories: list[HeldMemoryOut]
     next_cursor: str | None
 
 
@@ -72,9 +91,30 @@ def get_held(request: ApiRequest, query: Query[PageQuery]) -> HeldOut:
     shown = found[: query.limit]
     following = Place(shown[-1].created_at, shown[-1].pk) if len(found) > query.limit else None
     return HeldOut(
-        memories=describe_all(viewer, shown, now=now),
+        memories=_describe_held(viewer, shown, now=now),
         next_cursor=write_cursor(following, bound_to=bound_to) if following else None,
     )
+
+
+def _describe_held(
+    viewer: Viewer, memories: Sequence[Memory], *, now: datetime
+) -> list[HeldMemoryOut]:
+    said = moderation.reports_of(viewer, [memory.pk for memory in memories])
+    is_staff = viewer.user is not None and viewer.user.is_staff
+    return [
+        HeldMemoryOut(
+            **dict(described),
+            held_at=memory.held_at,
+            held_reason=memory.held_reason,
+            reports=[
+                ReportOut(reason=one.reason, created_at=one.created_at)
+                for one in said.get(memory.pk, ())
+            ]
+            if is_staff
+            else None,
+        )
+        for memory, described in zip(memories, describe_all(viewer, memories, now=now), strict=True)
+    ]
 
 
 @router.post("/held/{uuid:memory_id}/approve", auth=may_write(NO_BODY), response=MemoryOut)
@@ -93,24 +133,37 @@ def decline_held(request: ApiRequest, memory_id: UUID) -> Status[None]:
     return Status(204, None)
 
 
+@router.post("/held/{uuid:memory_id}/undo", auth=may_write(NO_BODY), response=MemoryOut)
+def undo_held(request: ApiRequest, memory_id: UUID) -> MemoryOut:
+    """Take back an approval or a refusal: the memory is held again."""
+    viewer, now = request.auth.viewer, clock.now()
+    back = holding.undo_decision(viewer, memory_id, doer=request.auth.doer, now=now)
+    rows = Memory.objects.visible_to(viewer).filter(pk=back.pk).for_list()
+    return describe_one(viewer, rows.get(), now=now)
+
+
 @router.get("/conflicts", auth=may_read(), response=ConflictsOut)
 def get_conflicts(request: ApiRequest) -> ConflictsOut:
     """List pairs of your memories that seem to disagree."""
     viewer, now = request.auth.viewer, clock.now()
     proposals = conflicts.open_conflicts(viewer, now=now)
+    return ConflictsOut(conflicts=_describe_pairs(viewer, proposals, now=now))
+
+
+def _describe_pairs(
+    viewer: Viewer, proposals: Sequence[Proposal], *, now: datetime
+) -> list[ConflictOut]:
     pairs = [memory for one in proposals for memory in (one.first, one.second)]
     shown = {memory.id: memory for memory in describe_all(viewer, pairs, now=now)}
-    return ConflictsOut(
-        conflicts=[
-            ConflictOut(
-                id=one.id,
-                first=shown[one.first.pk],
-                second=shown[one.second.pk],
-                created_at=one.created_at,
-            )
-            for one in proposals
-        ]
-    )
+    return [
+        ConflictOut(
+            id=one.id,
+            first=shown[one.first.pk],
+            second=shown[one.second.pk],
+            created_at=one.created_at,
+        )
+        for one in proposals
+    ]
 
 
 @router.post("/conflicts/{uuid:conflict_id}", auth=may_write(), response=DecisionOut)
@@ -120,3 +173,12 @@ def post_conflict(request: ApiRequest, conflict_id: UUID, body: KeepIn) -> Decis
         request.auth.viewer, conflict_id, keep=body.keep, doer=request.auth.doer
     )
     return DecisionOut(id=decision.id, kept=body.keep, forgotten=list(decision.forgotten))
+
+
+@router.post("/conflicts/{uuid:conflict_id}/undo", auth=may_write(NO_BODY), response=ConflictOut)
+def undo_conflict(request: ApiRequest, conflict_id: UUID) -> ConflictOut:
+    """Take a decision back: what it forgot is restored, and the two wait again."""
+    viewer, now = request.auth.viewer, clock.now()
+    again = conflicts.reopen_conflict(viewer, conflict_id, doer=request.auth.doer, now=now)
+    (described,) = _describe_pairs(viewer, [again], now=now)
+    return described

@@ -11,7 +11,8 @@ from api.cursors import Place, binding, read_cursor, write_cursor
 from api.decisions import PageQuery
 from api.memories import PlaceOut, ReceiptOut
 from api.schemas import KindName, Moment, Out
-from junior_memory import records
+from junior_memory import admin_reads, records
+from junior_memory.models import AuditEntry
 from junior_memory.records import After
 
 router = Router(tags=["records"], by_alias=True)
@@ -46,11 +47,15 @@ class ReceiptsOut(Out):
 
 
 class ActivityEntryOut(Out):
-    """One thing that was done about the person: by whom, by what means, why. Never content."""
+    """One thing that was done about the person: by whom, by what means, why. Never content.
+
+    `byName` says which member of staff read the person's memory, and is null otherwise.
+    """
 
     id: UUID
     action: str
     by: str
+    by_name: str | None
     via: str
     token: str | None
     reason: str | None
@@ -132,6 +137,12 @@ def get_receipts(request: ApiRequest, query: Query[PageQuery]) -> ReceiptsOut:
     )
 
 
+def _reader(entry: AuditEntry) -> str | None:
+    if entry.action != admin_reads.READ or entry.actor is None:
+        return None
+    return entry.actor.display_name or entry.actor.email
+
+
 @router.get("/activity", auth=may_read(PageQuery), response=ActivityOut)
 def get_activity(request: ApiRequest, query: Query[PageQuery]) -> ActivityOut:
     """List what you, your assistants and staff did about you."""
@@ -144,6 +155,7 @@ def get_activity(request: ApiRequest, query: Query[PageQuery]) -> ActivityOut:
                 id=entry.pk,
                 action=entry.action,
                 by="you" if entry.actor_id == me else "staff" if entry.actor_id else "the system",
+                by_name=_reader(entry),
                 via=entry.via,
                 token=entry.token.prefix if entry.token else None,
                 reason=entry.reason or None,

@@ -19,6 +19,8 @@ from junior_memory.text import clean_text, collapse
 READ_MINUTES = 15
 """How long one reasoned read lasts (DESIGN 2)."""
 MAX_REASON = 200
+READ = "read_as_admin"
+"""The action by which a read stands in the person's activity."""
 MAX_READS = 100
 """Open reads that one look returns."""
 
@@ -42,9 +44,7 @@ def open_read(
             created_at=moment,
             expires_at=moment + timedelta(minutes=READ_MINUTES),
         )
-        record_audit(
-            "read_as_admin", doer, now=moment, person_id=person.pk, reason=words, read=str(read.pk)
-        )
+        record_audit(READ, doer, now=moment, person_id=person.pk, reason=words, read=str(read.pk))
     return read
 
 

@@ -170,7 +170,7 @@ def activity_of(viewer: Viewer, *, limit: int = 25, after: After | None = None) 
     """Return the audit entries about a person: what they, their assistants and staff did."""
     if viewer.user is None:
         return Rows((), None)
-    rows = AuditEntry.objects.filter(person=viewer.user).select_related("token")
+    rows = AuditEntry.objects.filter(person=viewer.user).select_related("token", "actor")
     found, last = _stretch(rows, "created_at", limit=limit, after=after)
     return Rows(tuple(found), last)
 
