@@ -17,7 +17,7 @@ from junior_memory import prompts
 from junior_memory.asking import ask
 from junior_memory.model_calls import ADJUDICATION, OnBehalf
 from junior_memory.providers import ChatModel
-from junior_memory.quoting import Answer, Number, block, chosen, fitting, group, numbers
+from junior_memory.quoting import Answer, Number, at_most, block, chosen, fitting, group
 from junior_memory.stems import content_stems
 from junior_memory.windows import model_for, room_beside
 
@@ -59,7 +59,7 @@ class Comparison(Answer):
     """The model's answer."""
 
     verdict: Verdict
-    numbers: Annotated[list[Number], numbers(most=MAX_EXISTING)] = []
+    numbers: Annotated[list[Number], at_most(MAX_EXISTING)] = []
 
 
 def adjudicate(

@@ -121,7 +121,7 @@ Number = Annotated[int, BeforeValidator(_no_truth_values)]
 """A number that a row was offered under; digits in quotes count, `true` does not."""
 
 
-def numbers(*, most: int, least: int = 0) -> WithJsonSchema:
+def at_most(most: int, *, least: int = 0) -> WithJsonSchema:
     """Return how many numbers a server is to hold a model to; what comes is counted here again."""
     items = {"type": "integer"}
     return WithJsonSchema({"type": "array", "items": items, "minItems": least, "maxItems": most})

@@ -21,7 +21,7 @@ from junior_memory.claims import UnusableClaim, last_moment, wording
 from junior_memory.model_calls import EXTRACTION, OnBehalf
 from junior_memory.prompt_block import cut
 from junior_memory.providers import ChatModel
-from junior_memory.quoting import Answer, EmptyIsNull, Number, block, fitting, group, numbers
+from junior_memory.quoting import Answer, EmptyIsNull, Number, at_most, block, fitting, group
 from junior_memory.windows import Window, model_for, room_beside, window_size, windows_of
 
 MAX_KNOWN = 10
@@ -52,7 +52,7 @@ class Proposal(Answer):
     kind: Kind
     canonical_fact: str
     expires_at: Annotated[str | None, EmptyIsNull] = None
-    evidence: Annotated[list[Number], numbers(least=1, most=MAX_EVIDENCE)]
+    evidence: Annotated[list[Number], at_most(MAX_EVIDENCE, least=1)]
     touches_topic: Annotated[Number | None, EmptyIsNull] = None
     orders_assistant: bool = False
 

@@ -11,7 +11,7 @@ from junior_memory.asking import ask
 from junior_memory.model_calls import RELEVANCE, OnBehalf
 from junior_memory.prompt_block import cut
 from junior_memory.providers import ChatModel
-from junior_memory.quoting import Answer, Number, block, chosen, fitting, group, numbers
+from junior_memory.quoting import Answer, Number, at_most, block, chosen, fitting, group
 from junior_memory.windows import model_for, room_beside
 
 MAX_CANDIDATES = 20
@@ -27,7 +27,7 @@ MAX_MESSAGE = 4_000
 class Selection(Answer):
     """The model's answer."""
 
-    relevant: Annotated[list[Number], numbers(most=MAX_CANDIDATES)]
+    relevant: Annotated[list[Number], at_most(MAX_CANDIDATES)]
 
 
 def select_relevant(
