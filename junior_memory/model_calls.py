@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from uuid import UUID
 
-from django.db import Error, connection
+from django.db import Error, connection, connections
 
 from junior_memory import clock
 from junior_memory.models import Agent, CompletedSession, ModelCall
@@ -27,8 +28,14 @@ CHECK = "check"
 FREE_OUTCOMES = ("http_", "rate_limited", "no_quota", "too_long")
 """Refused before any work was done: costs nothing. Anything else that failed costs unknown."""
 
+MAYBE_PAID = frozenset({"http_408", "http_502", "http_504", "http_524"})
+"""A gateway that gave up on a model that may have answered it: costs unknown."""
+
 WRITE_ATTEMPTS = 2
 """A record is written once more on a fresh connection when the first one was lost."""
+
+WRITE_SECONDS = 2.0
+"""How long a record beside a transaction is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +88,8 @@ def record_attempts(
 
 
 def _cost(name: ModelName, attempt: Attempt) -> Decimal | None:
-    if attempt.input_tokens is None and attempt.outcome.startswith(FREE_OUTCOMES):
+    is_free = attempt.outcome.startswith(FREE_OUTCOMES) and attempt.outcome not in MAYBE_PAID
+    if attempt.input_tokens is None and is_free:
         return Decimal(0)
     return price_of(
         name.provider,
@@ -94,9 +102,35 @@ def _cost(name: ModelName, attempt: Attempt) -> Decimal | None:
 
 
 def _write(calls: list[ModelCall]) -> bool:
+    """Write records so that they stay, whatever becomes of the transaction around."""
+    if not _is_in_transaction():
+        return _insert(calls)
+    done: list[bool] = []
+
+    def write() -> None:
+        try:
+            done.append(_insert(calls))
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=write, name="model call record", daemon=True)
+    thread.start()
+    # One that is not done by then is written all the same, and no event owns it.
+    thread.join(WRITE_SECONDS)
+    return done == [True]
+
+
+def _is_in_transaction() -> bool:
+    """True inside a transaction that may still be taken back; a test's own does not count."""
+    blocks = connection.atomic_blocks
+    return bool(blocks) and not any(getattr(one, "_from_testcase", False) for one in blocks)
+
+
+def _insert(calls: list[ModelCall]) -> bool:
     for number in range(WRITE_ATTEMPTS):
         try:
-            ModelCall.objects.bulk_create(calls)
+            # The lost connection may have written them after all.
+            ModelCall.objects.bulk_create(calls, ignore_conflicts=number > 0)
         except Error as error:
             if connection.in_atomic_block or number + 1 == WRITE_ATTEMPTS:
                 logger.warning("a model call was not recorded (%s)", type(error).__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import genai_prices
+from genai_prices.data_snapshot import get_snapshot
 
 PLACES = Decimal("1e-12")
 """What a record keeps of an amount. A published price per million tokens fits without rounding."""
@@ -37,3 +38,25 @@ def price_of(
     except LookupError:
         return None
     return price.total_price.quantize(PLACES)
+
+
+def provider_at(base_url: str) -> str:
+    """Return who serves at a base URL, by the name that prices are published under.
+
+    An address that nobody publishes counts as OpenAI's: a gateway in front of its models costs what
+    they cost, and a model of one's own has no published price under that name.
+    """
+    try:
+        found = get_snapshot().find_provider(None, None, base_url)
+    except LookupError:
+        return "openai"
+    return found.id
+
+
+def context_window_of(provider: str, model: str) -> int | None:
+    """Return how many tokens a model takes in and gives out, None when that is not published."""
+    try:
+        _, found = get_snapshot().find_provider_model(model, None, provider, None)
+    except LookupError:
+        return None
+    return found.context_window

@@ -25,6 +25,12 @@ BYTES_PER_TOKEN = 4 / 3
 """Cautious guesses, so that no text is longer for the model than it is for us."""
 
 
+WAIT_SECONDS = 0.25
+"""Before the second attempt; doubled before each further one."""
+
+MAX_WAIT_SECONDS = 5.0
+"""An endpoint that wants to be left alone for longer is not waited for."""
+
 OK = "ok"
 TIMEOUT = "timeout"
 RATE_LIMITED = "rate_limited"

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import openai
-from openai.types import CreateEmbeddingResponse
 
 from junior_memory.providers.base import (
+    INVALID,
+    MAX_WAIT_SECONDS,
+    OK,
+    PAUSED,
+    WAIT_SECONDS,
     Attempt,
     Embedded,
     EmbeddingFailed,
@@ -19,14 +23,10 @@ from junior_memory.providers.base import (
     cut_to_tokens,
     normalised,
 )
+from junior_memory.providers.endpoint import Endpoint, RequestFailed, ms_since, tokens
 
 BATCH = 32
 """Texts in one request: what the smallest compatible servers take."""
-
-WAIT_SECONDS = 0.25
-"""Before the second attempt; doubled before each further one."""
-
-LIBRARIES = ("openai", "httpx2", "httpcore2", "httpx", "httpcore")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,6 @@ KNOWN = {
 }
 UNKNOWN_CUTOFF = 0.5
 UNKNOWN_MAX_TOKENS = 512
-
-# At DEBUG the library prints request bodies, and an environment variable of its own can ask for it.
-for _name in LIBRARIES:
-    _logger = logging.getLogger(_name)
-    _logger.setLevel(max(_logger.level, logging.WARNING))
 
 
 class OpenAIEmbedder:
@@ -75,11 +70,8 @@ class OpenAIEmbedder:
         self.cutoff = cutoff or (known.cutoff if known else UNKNOWN_CUTOFF)
         self.nameless_cutoff = self.cutoff
         self.max_tokens = known.max_tokens if known else UNKNOWN_MAX_TOKENS
-        self._asked = self.dimensions if known and known.can_shorten else None
-        # Attempts are counted here, because each of them is on the record.
-        self._client = openai.OpenAI(
-            api_key=api_key, base_url=base_url or None, max_retries=0, timeout=10
-        )
+        self._shortened_to = self.dimensions if known and known.can_shorten else None
+        self._endpoint = Endpoint(api_key=api_key, base_url=base_url, purpose="embeddings")
 
     def embed(self, texts: Sequence[str], *, timeout_seconds: float, attempts: int = 1) -> Embedded:
         """Return normalised vectors, asked for in batches; raises EmbeddingFailed.
@@ -96,38 +88,45 @@ class OpenAIEmbedder:
     def _batch(
         self, texts: list[str], ends_at: float, attempts: int, paid: list[Attempt]
     ) -> list[Vector]:
+        failure: RequestFailed | None = None
         for number in range(attempts):
             begun = time.monotonic()
             try:
                 answer = self._ask(texts, max(0.05, ends_at - begun))
-            except openai.OpenAIError as error:
-                paid.append(Attempt(_outcome(error), _ms_since(begun)))
-                wait = WAIT_SECONDS * 2**number
-                is_last = number + 1 == attempts or time.monotonic() + wait >= ends_at
-                if not _may_succeed_later(error) or is_last:
-                    raise EmbeddingFailed(
-                        paid[-1].outcome,
-                        attempts=tuple(paid),
-                        is_permanent=not _may_succeed_later(error),
-                    ) from None
+            except RequestFailed as error:
+                failure = error
+            else:
+                vectors = _read(answer, len(texts))
+                used = tokens(answer.get("usage"), "prompt_tokens")
+                outcome = OK if vectors is not None else INVALID
+                paid.append(Attempt(outcome, ms_since(begun), used))
+                if vectors is None:
+                    raise EmbeddingFailed(INVALID, attempts=tuple(paid), is_permanent=True)
+                return vectors
+            if failure.was_sent:
+                paid.append(Attempt(failure.reason, ms_since(begun)))
+            wait = max(WAIT_SECONDS * 2**number, failure.retry_after_seconds or 0)
+            is_over = wait > MAX_WAIT_SECONDS or time.monotonic() + wait >= ends_at
+            if failure.is_permanent or failure.reason == PAUSED or is_over:
+                break
+            if number + 1 < attempts:
                 time.sleep(wait)
-                continue
-            tokens = answer.usage.prompt_tokens if answer.usage else None
-            vectors = _read(answer, len(texts))
-            outcome = "ok" if vectors is not None else "invalid"
-            paid.append(Attempt(outcome, _ms_since(begun), tokens))
-            if vectors is None:
-                raise EmbeddingFailed("invalid", attempts=tuple(paid), is_permanent=True)
-            return vectors
-        raise EmbeddingFailed("not_tried", attempts=tuple(paid))
+        raise EmbeddingFailed(
+            failure.reason if failure else "not_tried",
+            attempts=tuple(paid),
+            is_permanent=bool(failure and failure.is_permanent),
+        )
 
-    def _ask(self, texts: list[str], timeout_seconds: float) -> CreateEmbeddingResponse:
-        client = self._client.with_options(timeout=timeout_seconds)
-        if self._asked:
-            return client.embeddings.create(
-                model=self.model, input=texts, encoding_format="float", dimensions=self._asked
-            )
-        return client.embeddings.create(model=self.model, input=texts, encoding_format="float")
+    def _ask(self, texts: list[str], timeout_seconds: float) -> dict[str, Any]:
+        return self._endpoint.request(
+            lambda client: client.embeddings.with_streaming_response.create(
+                model=self.model,
+                input=texts,
+                encoding_format="float",
+                dimensions=self._shortened_to or openai.omit,
+            ),
+            timeout_seconds=timeout_seconds,
+        )
 
 
 def _batches(texts: list[str]) -> Iterator[list[str]]:
@@ -135,33 +134,22 @@ def _batches(texts: list[str]) -> Iterator[list[str]]:
         yield texts[start : start + BATCH]
 
 
-def _read(answer: CreateEmbeddingResponse, wanted: int) -> list[Vector] | None:
+def _read(answer: dict[str, Any], wanted: int) -> list[Vector] | None:
     """Return the vectors in the order of the texts, or None when the answer is no such thing."""
-    rows = sorted(answer.data or [], key=lambda row: row.index)
-    if [row.index for row in rows] != list(range(wanted)):
+    rows = answer.get("data")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         return None
-    vectors = [row.embedding for row in rows]
-    if any(not vector or not all(map(math.isfinite, vector)) for vector in vectors):
+    numbered = [row for row in rows if isinstance(row.get("index"), int)]
+    vectors = {row["index"]: row.get("embedding") for row in numbered}
+    ordered = [vectors.get(place) for place in range(wanted)]
+    if len(rows) != wanted or not all(_is_vector(vector) for vector in ordered):
         return None
-    return [normalised(vector) for vector in vectors]
+    return [normalised(vector) for vector in ordered if vector]
 
 
-def _may_succeed_later(error: openai.OpenAIError) -> bool:
-    """Lost connections, time limits, rate limits and the server's own failures."""
-    if isinstance(error, openai.APIStatusError):
-        return error.status_code in {408, 409, 429} or error.status_code >= 500
-    return isinstance(error, openai.APIConnectionError)
-
-
-def _outcome(error: openai.OpenAIError) -> str:
-    if isinstance(error, openai.APITimeoutError):
-        return "timeout"
-    if isinstance(error, openai.RateLimitError):
-        return "rate_limited"
-    if isinstance(error, openai.APIStatusError):
-        return f"http_{error.status_code}"
-    return "failed"
-
-
-def _ms_since(begun: float) -> int:
-    return int((time.monotonic() - begun) * 1000)
+def _is_vector(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(one, int | float) and math.isfinite(one) for one in value)
+    )

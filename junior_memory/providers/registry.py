@@ -1,12 +1,20 @@
-"""Embedders by name, `openai:text-embedding-3-small`; one object of each in a process."""
+"""Models by name, `openai:text-embedding-3-small`; one object of each in a process."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
 from junior_memory.conf import conf
-from junior_memory.providers.base import ChatModel, Embedder, WordVectors
+from junior_memory.providers.base import (
+    Attempt,
+    ChatModel,
+    Embedder,
+    ModelFailed,
+    Question,
+    WordVectors,
+)
 
 DEFAULT_MODELS = {
     "local": "wordllama-256",
@@ -100,8 +108,7 @@ def _openai(
 
     return OpenAIEmbedder(
         model,
-        # An endpoint of one's own may ask for none; the library wants a word all the same.
-        api_key=key or "none",
+        api_key=key,
         base_url=base_url,
         dimensions=dimensions,
         cutoff=cutoff,
@@ -121,15 +128,60 @@ def _fake(model: str) -> Embedder:
 def chat_model_in_use() -> ChatModel | None:
     """Return the model that answers in words, None when the settings name none.
 
-    `gpt-x` is served by OpenAI or by whoever answers at OPENAI_BASE_URL. Raises UnusableEmbedder.
+    It is served by OpenAI, or by whoever answers at OPENAI_BASE_URL. One that cannot work is a
+    model all the same: it fails at every question, for good (see `chat_model_fault`).
     """
     knobs = conf()
-    wanted = getattr(knobs, "ai_model", "").strip()
+    wanted = knobs.ai_model.strip()
     if not wanted:
         return None
     if wanted.startswith("fake:"):
         return _fake_chat(wanted.partition(":")[2])
-    raise UnusableEmbedder("there is no chat model yet")
+    if chat_model_fault():
+        return _Unusable(wanted)
+    return _openai_chat(
+        wanted.removeprefix("openai:"),
+        knobs.openai_api_key.get_secret_value(),
+        knobs.openai_base_url,
+    )
+
+
+def chat_model_fault() -> str:
+    """Say why the chat model cannot work, by the settings alone; empty when it can."""
+    knobs = conf()
+    wanted = knobs.ai_model.strip()
+    if not wanted or wanted.startswith("fake:"):
+        return ""
+    if not knobs.openai_api_key.get_secret_value() and not knobs.openai_base_url:
+        return "AI_MEMORY_MODEL is set, OPENAI_API_KEY is not"
+    return ""
+
+
+class _Unusable:
+    """A chat model that is named but cannot be asked."""
+
+    provider = "openai"
+    max_input_tokens = 1_000
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+
+    def ask(
+        self,
+        question: Question,  # noqa: ARG002
+        *,
+        timeout_seconds: float,  # noqa: ARG002
+        paid: Callable[[Attempt], None],  # noqa: ARG002
+    ) -> str:
+        """Raise ModelFailed."""
+        raise ModelFailed("unusable", is_permanent=True)
+
+
+@lru_cache(maxsize=8)
+def _openai_chat(model: str, key: str, base_url: str) -> ChatModel:
+    from junior_memory.providers.chat import OpenAIChatModel
+
+    return OpenAIChatModel(model, api_key=key, base_url=base_url)
 
 
 @lru_cache(maxsize=8)

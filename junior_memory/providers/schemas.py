@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-KEPT = ("type", "enum", "const", "description")
+KEPT = ("type", "enum", "const", "description", "minItems", "maxItems")
+"""What strict servers take; lengths and the like are left to whoever reads the answer."""
 
 
 def strict_schema(answer: type[BaseModel]) -> dict[str, Any]:

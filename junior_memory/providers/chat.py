@@ -1,0 +1,229 @@
+"""Chat models behind any endpoint that speaks OpenAI's language: hosted ones and local servers.
+
+Servers differ in how they take a schema and a limit. What one refuses is left out from then on, and
+remembered for its base URL and model as long as the process lives.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from junior_memory.pricing import context_window_of, provider_at
+from junior_memory.providers.base import (
+    EMPTY,
+    INVALID,
+    OK,
+    REFUSED,
+    TRUNCATED,
+    Attempt,
+    ModelFailed,
+    Question,
+)
+from junior_memory.providers.endpoint import Endpoint, RequestFailed, ms_since, tokens
+
+Mode = Literal["json_schema", "json_object", "text"]
+MODES: tuple[Mode, ...] = ("json_schema", "json_object", "text")
+"""How the shape of the answer is asked for, the best first."""
+
+MAX_STEPS = 5
+"""Requests of one question that a server may refuse for their form until one is right."""
+
+REASONING_ROOM = 4_000
+"""Tokens on top of an answer's own for a model that thinks before it writes."""
+
+UNKNOWN_INPUT_TOKENS = 6_000
+"""What a model that we do not know takes: small local servers have windows of 8,000."""
+
+MAX_INPUT_TOKENS = 60_000
+ROOM_FOR_ANSWER = 8_000
+
+INSTRUCTION = (
+    "Answer with one JSON object and nothing else, no code fence and no remark."
+    " It has to fit this JSON Schema:\n{schema}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How one server wants to be asked for one model."""
+
+    mode: Mode = "json_schema"
+    limit: str = "max_tokens"
+    reasons: bool = False
+
+    def without(self, failure: RequestFailed, tried: set[Manner]) -> Manner | None:
+        """Return the next manner after a refusal, None when its form was not the reason."""
+        of_limit = failure.complaints & {"max_tokens", "max_completion_tokens"}
+        of_mode = failure.complaints - of_limit
+        if failure.status not in {400, 422} and not (failure.complaints and failure.status >= 400):
+            return None
+        other = "max_tokens" if self.limit != "max_tokens" else "max_completion_tokens"
+        flipped = replace(self, limit=other)
+        at = MODES.index(self.mode) + 1
+        lesser = replace(self, mode=MODES[at]) if at < len(MODES) else None
+        order = [flipped, lesser] if of_limit and not of_mode else [lesser, flipped]
+        return next((one for one in order if one and one not in tried), None)
+
+
+_manners: dict[tuple[str, str], Manner] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """What came back, before anybody reads its text."""
+
+    attempt: Attempt
+    text: str
+    reasons: bool
+
+
+class OpenAIChatModel:
+    """One model behind one base URL."""
+
+    def __init__(
+        self, model: str, *, api_key: str, base_url: str = "", max_input_tokens: int | None = None
+    ) -> None:
+        self.model = model
+        self.provider = provider_at(base_url) if base_url else "openai"
+        self.max_input_tokens = max_input_tokens or _input_tokens(self.provider, model)
+        self._key = (base_url, model)
+        self._first = Manner(limit="max_completion_tokens" if not base_url else "max_tokens")
+        self._endpoint = Endpoint(api_key=api_key, base_url=base_url, purpose="chat")
+
+    @property
+    def mode(self) -> Mode:
+        """How the shape of an answer is asked for, as far as is known by now."""
+        return self._manner.mode
+
+    @property
+    def _manner(self) -> Manner:
+        return _manners.get(self._key, self._first)
+
+    def ask(
+        self, question: Question, *, timeout_seconds: float, paid: Callable[[Attempt], None]
+    ) -> str:
+        """Return the text of one answer; raises ModelFailed.
+
+        Refused forms of the request are tried within the same limit; `paid` hears of them too.
+        """
+        ends_at = time.monotonic() + timeout_seconds
+        manner = self._manner
+        tried = {manner}
+        failure: RequestFailed
+        for _ in range(MAX_STEPS):
+            begun = time.monotonic()
+            try:
+                body = self._request(question, manner, max(0.05, ends_at - begun))
+            except RequestFailed as error:
+                failure = error
+            else:
+                return self._accept(_answered(body, begun), manner, paid)
+            if failure.was_sent:
+                paid(Attempt(failure.reason, ms_since(begun)))
+            lesser = manner.without(failure, tried) if failure.reason.startswith("http_") else None
+            if lesser is None or time.monotonic() >= ends_at:
+                break
+            manner = lesser
+            tried.add(manner)
+        raise ModelFailed(
+            failure.reason,
+            is_permanent=failure.is_permanent,
+            retry_after_seconds=failure.retry_after_seconds,
+        )
+
+    def _accept(self, answered: _Answered, manner: Manner, paid: Callable[[Attempt], None]) -> str:
+        paid(answered.attempt)
+        _manners[self._key] = replace(manner, reasons=manner.reasons or answered.reasons)
+        outcome = answered.attempt.outcome
+        if outcome != OK:
+            raise ModelFailed(outcome, is_permanent=outcome == REFUSED)
+        return answered.text
+
+    def _request(
+        self, question: Question, manner: Manner, timeout_seconds: float
+    ) -> dict[str, Any]:
+        arguments: dict[str, Any] = {
+            "model": self.model,
+            "messages": _messages(question, manner.mode),
+            manner.limit: question.max_tokens + (REASONING_ROOM if manner.reasons else 0),
+        }
+        if manner.mode != "text":
+            arguments["response_format"] = _response_format(question, manner.mode)
+        return self._endpoint.request(
+            lambda client: client.chat.completions.with_streaming_response.create(**arguments),
+            timeout_seconds=timeout_seconds,
+        )
+
+
+def forget_manners() -> None:
+    """Find out again how every server wants to be asked."""
+    _manners.clear()
+
+
+def _input_tokens(provider: str, model: str) -> int:
+    window = context_window_of(provider, model)
+    if window is None:
+        return UNKNOWN_INPUT_TOKENS
+    return max(window // 2, min(window - ROOM_FOR_ANSWER, MAX_INPUT_TOKENS))
+
+
+def _messages(question: Question, mode: Mode) -> list[dict[str, str]]:
+    told = [{"role": message.role, "content": message.text} for message in question.messages]
+    if mode == "json_schema":
+        return told
+    shape = json.dumps(question.schema, ensure_ascii=False, separators=(",", ":"))
+    instruction = INSTRUCTION.format(schema=shape)
+    if told and told[0]["role"] == "system":
+        told[0]["content"] += f"\n\n{instruction}"
+        return told
+    return [{"role": "system", "content": instruction}, *told]
+
+
+def _response_format(question: Question, mode: Mode) -> dict[str, Any]:
+    if mode == "json_object":
+        return {"type": "json_object"}
+    schema = {"name": question.schema_name, "strict": True, "schema": dict(question.schema)}
+    return {"type": "json_schema", "json_schema": schema}
+
+
+def _answered(body: dict[str, Any], begun: float) -> _Answered:
+    """Read what was used and how the answer ended; its text is not looked at."""
+    usage = body.get("usage")
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    reasoning = tokens(usage, "completion_tokens_details", "reasoning_tokens")
+    text, outcome = "", INVALID
+    if isinstance(choice, dict) and isinstance(message, dict):
+        text = _text(message.get("content"))
+        outcome = _outcome(choice.get("finish_reason"), message, text)
+    attempt = Attempt(
+        outcome,
+        ms_since(begun),
+        input_tokens=tokens(usage, "prompt_tokens"),
+        cached_input_tokens=tokens(usage, "prompt_tokens_details", "cached_tokens"),
+        output_tokens=tokens(usage, "completion_tokens"),
+        reasoning_tokens=reasoning,
+    )
+    thoughts = isinstance(message, dict) and bool(message.get("reasoning_content"))
+    return _Answered(attempt, text, bool(reasoning) or thoughts)
+
+
+def _outcome(finish: Any, message: dict[str, Any], text: str) -> str:
+    if message.get("refusal") or finish == "content_filter":
+        return REFUSED
+    if finish == "length":
+        return TRUNCATED
+    return OK if text.strip() else EMPTY
+
+
+def _text(content: Any) -> str:
+    """Return an answer's text; some servers send it in parts."""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
