@@ -6,7 +6,7 @@ Every request is on the record before anybody looks at its answer.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -75,43 +75,26 @@ def ask(
     question = Question(
         tuple(messages), answer.__name__, strict_schema(answer), max_tokens=max_tokens
     )
-    name = ModelName(asked.provider, asked.model)
-    useless = 0
-    for number in range(max(1, attempts)):
-        calls: list[ModelCall] = []
-        found = _attempt(
-            asked,
-            question,
-            answer,
-            timeout_seconds,
-            calls,
-            _recorder(name, operation, payer, calls),
-        )
-        if not isinstance(found, ModelFailed):
+    useless, number = 0, 0
+    while True:
+        number += 1
+        found, failure = _attempt(asked, question, answer, timeout_seconds, operation, payer)
+        if found is not None:
             return found
-        useless += found.reason in UNUSABLE_ANSWERS
-        wait = max(WAIT_SECONDS * 2**number, found.retry_after_seconds or 0)
-        is_last = number + 1 >= attempts or useless > 1 or wait > MAX_WAIT_SECONDS
-        if found.is_permanent or found.reason in NOT_NOW or is_last:
+        useless += failure.reason in UNUSABLE_ANSWERS
+        wait = max(WAIT_SECONDS * 2 ** (number - 1), failure.retry_after_seconds or 0)
+        is_over = number >= attempts or useless > 1 or wait > MAX_WAIT_SECONDS
+        if is_over or failure.is_permanent or failure.reason in NOT_NOW:
             break
-        if found.reason == TRUNCATED:
+        if failure.reason == TRUNCATED:
             question = replace(question, max_tokens=question.max_tokens * ROOM_FOR_TRUNCATED)
-        if found.reason not in UNUSABLE_ANSWERS:
+        if failure.reason not in UNUSABLE_ANSWERS:
             time.sleep(wait)
     raise ModelFailed(
-        found.reason,
-        is_permanent=found.is_permanent or useless > 1,
-        retry_after_seconds=found.retry_after_seconds,
+        failure.reason,
+        is_permanent=failure.is_permanent or useless > 1,
+        retry_after_seconds=failure.retry_after_seconds,
     )
-
-
-def _recorder(
-    name: ModelName, operation: str, payer: OnBehalf, calls: list[ModelCall]
-) -> Callable[[Attempt], None]:
-    def paid(attempt: Attempt) -> None:
-        calls.extend(record_attempts(name, [attempt], payer, operation=operation))
-
-    return paid
 
 
 def _attempt(
@@ -119,10 +102,16 @@ def _attempt(
     question: Question,
     answer: type[T],
     timeout_seconds: float,
-    calls: list[ModelCall],
-    paid: Callable[[Attempt], None],
+    operation: str,
+    payer: OnBehalf,
 ) -> tuple[T | None, ModelFailed]:
     """Ask once. A failure is returned: raised from here its frames would hold the answer."""
+    name = ModelName(model.provider, model.model)
+    calls: list[ModelCall] = []
+
+    def paid(attempt: Attempt) -> None:
+        calls.extend(record_attempts(name, [attempt], payer, operation=operation))
+
     try:
         text = model.ask(question, timeout_seconds=timeout_seconds, paid=paid)
     except ModelFailed as failure:
