@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from junior_memory import embedder_health
 from junior_memory.conf import conf
 from junior_memory.providers import configured
+from junior_memory.providers.registry import chat_model_fault
 
 MIN_KEY_LENGTH = 32
 
@@ -76,6 +77,24 @@ def check_embedder(**_: Any) -> list[CheckMessage]:
     except ValidationError:
         return []  # check_knobs says so.
     return [Error(fault.text, hint=fault.hint, id=fault.id)] if fault else []
+
+
+@register()
+def check_chat_model(**_: Any) -> list[CheckMessage]:
+    """The configured chat model can be asked at all."""
+    try:
+        fault = chat_model_fault()
+    except ValidationError:
+        return []  # check_knobs says so.
+    if not fault:
+        return []
+    return [
+        Error(
+            fault,
+            hint="Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own.",
+            id="junior_memory.E031",
+        )
+    ]
 
 
 @register()

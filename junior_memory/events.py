@@ -127,6 +127,8 @@ def record_event(
     payload of another event.
     """
     version, expected = VERSIONS[name]
+    # A call that comes in late belongs to no event, rather than to one that does not count it.
+    owned = tuple(calls)
     if not isinstance(payload, expected):
         raise TypeError(f"{name} takes {expected.__name__}")
     fields = {
@@ -138,7 +140,7 @@ def record_event(
         "owner": owner,
         "session": session,
         "payload": payload.model_dump(mode="json"),
-        "cost_usd": sum_costs([call.cost_usd for call in calls]),
+        "cost_usd": sum_costs([call.cost_usd for call in owned]),
         "created_at": now,
     }
     if once_key is None:
@@ -147,8 +149,8 @@ def record_event(
         event, created = ConversationEvent.objects.get_or_create(once_key=once_key, defaults=fields)
         if not created:
             return event
-    if calls:
-        ModelCall.objects.filter(pk__in=[call.pk for call in calls], event__isnull=True).update(
+    if owned:
+        ModelCall.objects.filter(pk__in=[call.pk for call in owned], event__isnull=True).update(
             event=event
         )
     return event
