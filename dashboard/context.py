@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
 from dashboard.http import UNDO_TAG
+from dashboard.inbox import count_waiting
 from junior_memory import clock
 from junior_memory.access import person
 from junior_memory.conf import conf
@@ -50,6 +51,7 @@ class Shell:
 
     pages = (
         ("memories", "Memories", False),
+        ("inbox", "Inbox", False),
         ("recall", "Recall", False),
         ("settings", "Settings", False),
         ("overview", "Overview", True),
@@ -73,6 +75,11 @@ class Shell:
     def purge_days(self) -> int:
         """Days between forgetting and erasing."""
         return conf().purge_after_days
+
+    @property
+    def held_days(self) -> int:
+        """Days that a held memory waits for a word."""
+        return conf().held_days
 
     @property
     def theme(self) -> str:
@@ -116,6 +123,13 @@ class Shell:
         rows = Memory.objects.visible_to(viewer).active(clock.now())
         total = count_parts(list(parts_of(rows, viewer)))
         return f"{total.value:,}{'' if total.relation == 'exact' else '+'}"
+
+    @cached_property
+    def waiting_count(self) -> str:
+        """How much waits in the inbox, or nothing."""
+        user = self._user
+        count = count_waiting(person(user), now=clock.now()) if user is not None else 0
+        return f"{count:,}" if count else ""
 
     @cached_property
     def toasts(self) -> list[Toast]:

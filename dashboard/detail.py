@@ -7,8 +7,8 @@ from datetime import datetime
 from uuid import UUID
 
 from dashboard import words
-from dashboard.listing import Row, read_rows
 from dashboard.query import ACTIVE
+from dashboard.rows import Row, read_rows
 from junior_memory import history
 from junior_memory.access import Viewer
 from junior_memory.errors import NotFound

@@ -6,23 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from uuid import UUID
 
 from dashboard import words
 from dashboard.query import ACTIVE, ListQuery, Place
-from junior_memory import history
+from dashboard.rows import BY_MEANING, Row, read_rows
 from junior_memory.access import Viewer
-from junior_memory.counting import COUNTED, FilterCounts, count_by_filter
+from junior_memory.counting import COUNTED, FilterCounts, count_by_filter, count_parts
 from junior_memory.models import Memory, MemoryKind, Origin, Visibility
-from junior_memory.search import MAX_RANKED, Match, highlight_spans, search_memories
+from junior_memory.parts import parts_of
+from junior_memory.search import MAX_RANKED, search_memories
 
 PAGE_SIZE = 25
+MORE_SIZE = 100
+"""Rows of the pages after the first one, which is drawn at once and kept light."""
 
-RESTORABLE = ("user_removed", "tool_removed")
+MANY = 200
+"""Rows from which a list is drawn closer together."""
 
 STATE_TITLES = (
     ("active", "Remembered"),
-    ("held", "Held for you"),
     ("superseded", "Replaced"),
     ("expired", "Expired"),
     ("forgotten", "Forgotten"),
@@ -37,58 +39,6 @@ KIND_TITLES: dict[str, str] = {
     MemoryKind.PROCEDURE: "Procedures",
     MemoryKind.KNOWLEDGE: "Knowledge",
 }
-
-
-BY_MEANING = "same meaning"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One memory as the list draws it."""
-
-    memory: Memory
-    state: str
-    mine: bool
-    how: str
-    visibility: str
-    uses: str
-    knows_source: bool
-    group: str = ""
-    replaces: str = ""
-    match: Match | None = None
-    spans: tuple[tuple[int, int], ...] = ()
-
-    @property
-    def selectable(self) -> bool:
-        """True when it can be forgotten with others."""
-        return self.mine and self.state == ACTIVE
-
-    @property
-    def restorable(self) -> bool:
-        """True when its person may still bring it back."""
-        return self.state == "forgotten" and self.memory.archive_reason in RESTORABLE
-
-    @property
-    def said_another_day(self) -> bool:
-        """True when it was said on another day than it was stored."""
-        return self.memory.observed_at.date() != self.memory.created_at.date()
-
-    @property
-    def held_because(self) -> str:
-        """Why it waits for a person's word."""
-        return words.HELD_REASONS.get(self.memory.held_reason, "It waits for your word.")
-
-    @property
-    def matched(self) -> str:
-        """How a search found it, in words."""
-        match self.match:
-            case None:
-                return ""
-            case Match(words=found) if found:
-                return "same words"
-            case Match(characters=True):
-                return "matched by characters"
-        return BY_MEANING
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +60,7 @@ class Listing:
     now: datetime
     rows: Sequence[Row]
     next_place: Place | None
+    since: datetime | None = None
     degraded: tuple[str, ...] = ()
 
     @cached_property
@@ -142,8 +93,6 @@ class Listing:
         match self.query.state:
             case "active":
                 return f"{number} {noun}, newest first."
-            case "held":
-                return f"{number} {noun} {'waits' if one else 'wait'} for your word."
             case "forgotten":
                 return f"{number} forgotten {noun}; each can be brought back until it is erased."
             case "superseded":
@@ -187,8 +136,27 @@ class Listing:
 
     @property
     def is_active(self) -> bool:
-        """True for what is remembered now, which can be searched."""
+        """True for what is remembered now."""
         return self.query.state == ACTIVE
+
+    @property
+    def is_long(self) -> bool:
+        """True when there are so many that rows stand closer together."""
+        return self.counts.total.value >= MANY
+
+    @cached_property
+    def news(self) -> str:
+        """Say how much was learned since the last visit; nothing in searches and other states."""
+        if self.since is None or not self.is_active or self.query.q or self.query.is_narrowed:
+            return ""
+        rows = Memory.objects.visible_to(self.viewer).active(self.now)
+        rows = rows.filter(created_at__gt=self.since)
+        rows = rows.exclude(owner=self.viewer.user, origin=Origin.EXPLICIT)
+        found = count_parts(list(parts_of(rows, self.viewer)))
+        if not found.value:
+            return ""
+        number = f"{found.value:,}" if found.relation == "exact" else f"More than {found.value:,}"
+        return f"{number} new since your last visit, {words.day(self.since, now=self.now)}."
 
     @cached_property
     def states(self) -> list[Chip]:
@@ -255,16 +223,19 @@ class Listing:
         ]
 
 
-def read_listing(viewer: Viewer, query: ListQuery, *, now: datetime) -> Listing:
-    """Read one page: ranked when words are given, newest first otherwise."""
-    return _ranked(viewer, query, now) if query.q else _newest(viewer, query, now)
+def read_listing(
+    viewer: Viewer, query: ListQuery, *, now: datetime, since: datetime | None = None
+) -> Listing:
+    """Read one page: ranked when words are given, newest first otherwise.
+
+    What was learned after `since` without the person's doing is marked as new.
+    """
+    return _ranked(viewer, query, now) if query.q else _newest(viewer, query, now, since)
 
 
-def _newest(viewer: Viewer, query: ListQuery, now: datetime) -> Listing:
+def _newest(viewer: Viewer, query: ListQuery, now: datetime, since: datetime | None) -> Listing:
     seen = Memory.objects.visible_to(viewer)
-    if query.state == "held":
-        seen = seen.decidable_by(viewer)
-    elif query.state != ACTIVE:
+    if query.state != ACTIVE:
         seen = seen.own(viewer)
     found = seen.in_state(query.state, now).in_filters(
         visibility=query.visibility, kind=query.kind, origin=query.origin, agent=query.agent
@@ -273,31 +244,44 @@ def _newest(viewer: Viewer, query: ListQuery, now: datetime) -> Listing:
     if query.place and query.place.created_at:
         found = found.after(query.place.created_at, query.place.id)
         group = words.group_of(query.place.created_at, now=now) if group is not None else None
-    page = list(found.newest_first().for_list()[: PAGE_SIZE + 1])
-    shown = page[:PAGE_SIZE]
-    last = shown[-1] if len(page) > PAGE_SIZE else None
+    size = MORE_SIZE if query.place else PAGE_SIZE
+    page = list(found.newest_first().for_list()[: size + 1])
+    shown = page[:size]
+    last = shown[-1] if len(page) > size else None
     return Listing(
         viewer=viewer,
         query=query,
         now=now,
-        rows=read_rows(viewer, shown, state=query.state, now=now, group=group),
+        rows=read_rows(viewer, shown, state=query.state, now=now, group=group, since=since),
+        since=since,
         next_place=Place(created_at=last.created_at, id=last.pk) if last else None,
     )
 
 
 def _ranked(viewer: Viewer, query: ListQuery, now: datetime) -> Listing:
     offset = query.place.offset if query.place else 0
-    limit = min(PAGE_SIZE + 1, MAX_RANKED - offset)
+    size = MORE_SIZE if query.place else PAGE_SIZE
     found = search_memories(
-        viewer, query.q, limit=limit, offset=offset, filters=query.filters, now=now
+        viewer,
+        query.q,
+        limit=min(size + 1, MAX_RANKED - offset),
+        offset=offset,
+        filters=query.filters,
+        state=query.state,
+        now=now,
     )
-    shown = found.hits[:PAGE_SIZE]
+    shown = found.hits[:size]
     matches = {hit.memory.pk: hit.match for hit in shown}
     rows = read_rows(
-        viewer, [hit.memory for hit in shown], state=ACTIVE, now=now, query=query.q, matches=matches
+        viewer,
+        [hit.memory for hit in shown],
+        state=query.state,
+        now=now,
+        query=query.q,
+        matches=matches,
     )
-    after = offset + PAGE_SIZE
-    more = len(found.hits) > PAGE_SIZE and after < MAX_RANKED
+    after = offset + size
+    more = len(found.hits) > size and after < MAX_RANKED
     return Listing(
         viewer=viewer,
         query=query,
@@ -308,76 +292,14 @@ def _ranked(viewer: Viewer, query: ListQuery, now: datetime) -> Listing:
     )
 
 
-def read_rows(
-    viewer: Viewer,
-    memories: Sequence[Memory],
-    *,
-    state: str,
-    now: datetime,
-    group: str | None = None,
-    query: str = "",
-    matches: dict[UUID, Match] | None = None,
-) -> list[Row]:
-    """Add to memories what a list shows besides, in a fixed number of queries.
-
-    `group` is the heading that stands above the first row already; None means no headings.
-    """
-    uses = history.used_counts(memories)
-    replaced = _replaced_texts(viewer, memories)
-    mine = _own_ids(viewer, memories)
-    rows: list[Row] = []
-    for memory in memories:
-        match = (matches or {}).get(memory.pk)
-        heading = ""
-        if group is not None:
-            name = words.group_of(memory.created_at, now=now)
-            heading, group = (name, name) if name != group else ("", group)
-        rows.append(
-            Row(
-                memory=memory,
-                state=state,
-                mine=memory.pk in mine,
-                how=words.how_learned(memory, viewer, corrected=memory.pk in replaced),
-                visibility=words.visibility_name(memory),
-                uses=words.times(uses.get(memory.pk, 0)),
-                knows_source=history.knows_source(viewer, memory),
-                group=heading,
-                replaces=replaced.get(memory.pk, ""),
-                match=match,
-                spans=tuple(highlight_spans(memory.content, query)) if query else (),
-            )
-        )
-    return rows
-
-
-def _own_ids(viewer: Viewer, memories: Sequence[Memory]) -> set[UUID]:
-    """Return which of these are the viewer's to change."""
-    own = Memory.objects.visible_to(viewer).forgettable_by(viewer)
-    ids = [memory.pk for memory in memories]
-    return set(own.filter(pk__in=ids).values_list("pk", flat=True))
-
-
-def _replaced_texts(viewer: Viewer, memories: Sequence[Memory]) -> dict[UUID, str]:
-    """Return what each of these replaced last, in the viewer's own words of then."""
-    ids = [memory.pk for memory in memories]
-    older = Memory.objects.visible_to(viewer).own(viewer).superseded().unpurged()
-    pairs = older.filter(superseded_by__in=ids).order_by("superseded_at", "id")
-    return {
-        successor: content.replace("`", "")
-        for successor, content in pairs.values_list("superseded_by", "content")
-        if successor is not None
-    }
-
-
 def _count_own_states(viewer: Viewer, *, now: datetime) -> dict[str, int]:
-    """Count a person's own rows in each state but active; of held ones, those they decide on."""
+    """Count a person's own rows in each state but active."""
     seen = Memory.objects.visible_to(viewer)
-    rows = {
-        state: seen.decidable_by(viewer) if state == "held" else seen.own(viewer)
+    return {
+        state: seen.own(viewer).in_state(state, now).count()
         for state, _ in STATE_TITLES
         if state != ACTIVE
     }
-    return {state: found.in_state(state, now).count() for state, found in rows.items()}
 
 
 def outline(viewer: Viewer, query: ListQuery, *, now: datetime) -> Listing:

@@ -21,8 +21,11 @@ from junior_memory.text import MAX_NAME_LENGTH, collapse
 MAX_QUERY = 200
 """Characters of a search (CONFORMANCE 1.6)."""
 
-STATES = ("active", "held", "forgotten", "superseded", "expired")
+STATES = ("active", "forgotten", "superseded", "expired")
+"""What the list shows; held memories wait in the inbox."""
+
 ACTIVE = "active"
+FORGOTTEN = "forgotten"
 CURSOR_SALT = "dashboard.memories.cursor"
 
 
@@ -59,7 +62,7 @@ class ListQuery:
         text = collapse(values.get("q", "").replace("\x00", ""))[:MAX_QUERY]
         agent = values.get("agent", "").replace("\x00", "")[:MAX_NAME_LENGTH]
         query = cls(
-            q=text if state == ACTIVE else "",
+            q="" if state == FORGOTTEN else text,
             state=state,
             visibility=known("visibility", Visibility.values),
             kind=known("kind", MemoryKind.values),
@@ -91,17 +94,27 @@ class ListQuery:
     @property
     def kept(self) -> dict[str, str]:
         """What a new search keeps of this list, by parameter."""
-        names = ("visibility", "kind", "origin", "agent")
-        return {name: value for name in names if (value := getattr(self, name))}
+        return {name: value for name, value in self._pairs.items() if name != "q"}
+
+    @property
+    def can_search(self) -> bool:
+        """True for lists whose words may be asked for: forgotten ones are out of every search."""
+        return self.state != FORGOTTEN
+
+    @property
+    def _pairs(self) -> dict[str, str]:
+        """What an address says of this list, by parameter."""
+        names = ("q", "state", "visibility", "kind", "origin", "agent")
+        found = {name: getattr(self, name) for name in names}
+        return {
+            name: value
+            for name, value in found.items()
+            if value and (name, value) != ("state", ACTIVE)
+        }
 
     def url(self, **changes: Any) -> str:
         """Return the address of this list, changed; always its first page."""
-        query = replace(self, place=None, **changes)
-        pairs = {
-            name: value
-            for name in ("q", "state", "visibility", "kind", "origin", "agent")
-            if (value := getattr(query, name)) and (name, value) != ("state", ACTIVE)
-        }
+        pairs = replace(self, place=None, **changes)._pairs
         return reverse("memories") + (f"?{urlencode(pairs)}" if pairs else "")
 
     def page_url(self, place: Place) -> str:

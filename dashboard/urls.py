@@ -7,7 +7,7 @@ from django.views.generic import RedirectView
 
 from dashboard import urls_admin, urls_settings
 from dashboard.http import by_method
-from dashboard.views import conversations, memories, memory, recall, sign_in
+from dashboard.views import conversations, inbox, memories, memory, recall, sign_in
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="memories"), name="home"),
@@ -38,13 +38,18 @@ urlpatterns = [
     ),
     path("memories/<uuid:memory_id>/forget", memory.forget, name="memory_forget"),
     path("memories/<uuid:memory_id>/restore", memory.restore, name="memory_restore"),
-    path("memories/<uuid:memory_id>/approve", memory.approve, name="memory_approve"),
-    path("memories/<uuid:memory_id>/decline", memory.decline, name="memory_decline"),
     path(
         "memories/<uuid:memory_id>/erase",
         by_method(get=memory.erase_form, post=memory.erase),
         name="memory_erase",
     ),
+    # What waits for a person's word
+    path("inbox", inbox.show_inbox, name="inbox"),
+    path("memories/<uuid:memory_id>/approve", inbox.approve, name="memory_approve"),
+    path("memories/<uuid:memory_id>/decline", inbox.decline, name="memory_decline"),
+    path("memories/<uuid:memory_id>/hold", inbox.hold, name="memory_hold"),
+    path("conflicts/<uuid:conflict_id>", inbox.decide, name="conflict_decide"),
+    path("conflicts/<uuid:conflict_id>/reopen", inbox.reopen, name="conflict_reopen"),
     # How it is used
     path("recall", by_method(get=recall.ask, post=recall.explain), name="recall"),
     path(

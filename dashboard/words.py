@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
-from junior_memory import capture
+from junior_memory import capture, holding
 from junior_memory.access import Viewer
 from junior_memory.history import knows_source
 from junior_memory.models import Memory, Origin, SourcePlatform, SubjectType, Visibility
@@ -22,6 +22,7 @@ PLATFORMS = {
 }
 
 HELD_REASONS = {
+    holding.HELD_REPORTED: "Reported by its author or by the person it is about.",
     capture.HELD_UNLINKED: "A public fact from somebody who is not linked to a person here.",
     capture.HELD_MANY: "One of many new public facts that one person told in a day.",
 }
@@ -154,3 +155,14 @@ def about(memory: Memory, viewer: Viewer) -> str:
         case SubjectType.CONVERSATION:
             return "one conversation"
     return "no one in particular"
+
+
+def apart(one: datetime, other: datetime) -> str:
+    """Say how far apart two things were said."""
+    days = abs((localtime(one).date() - localtime(other).date()).days)
+    match days:
+        case 0:
+            return "said on the same day"
+        case 1:
+            return "said one day apart"
+    return f"said {days:,} days apart"

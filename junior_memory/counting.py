@@ -94,14 +94,11 @@ def count_by_filter(
     """
     moment = now or clock.now()
     seen = Memory.objects.visible_to(viewer)
-    if state == "held":
-        rows = seen.decidable_by(viewer).in_state(state, moment)
-        return _summed(_grouped([Part.of("own", rows)]), filters)
-    if state != "active":
-        rows = seen.own(viewer).in_state(state, moment)
-        return _summed(_grouped([Part.of("own", rows)]), filters)
-    rows = seen.active(moment)
-    parts = list(parts_of(rows, viewer))
+    if state == "active":
+        parts = list(parts_of(seen.active(moment), viewer))
+    else:
+        rows = seen.decidable_by(viewer) if state == "held" else seen.own(viewer)
+        parts = [Part.of("own", rows.in_state(state, moment))]
     if query.strip():
         plan = make_plan(lexical.query_terms(query), parts, by_characters=True)
         parts = [part.having(plan.matching(part)) for part in parts]

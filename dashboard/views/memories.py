@@ -22,6 +22,7 @@ from dashboard.http import (
 )
 from dashboard.listing import read_listing
 from dashboard.query import ListQuery
+from dashboard.visits import new_since
 from junior_memory import clock, forgetting
 from junior_memory.errors import InvalidInput, JuniorMemoryError
 from junior_memory.memories import NewMemory, create_memory
@@ -47,8 +48,11 @@ def answer_with_list(request: HtmxHttpRequest, url: str) -> HttpResponse:
 @require_safe
 def list_memories(request: HtmxHttpRequest) -> HttpResponse:
     """Show one page of a list; htmx gets the results, or the next page of them."""
-    query = ListQuery.read(request.GET)
-    listing = read_listing(viewer_of(request), query, now=clock.now())
+    if request.GET.get("state") == "held":
+        return redirect_to(request, reverse("inbox"))
+    query, now = ListQuery.read(request.GET), clock.now()
+    since = new_since(request, now=now)
+    listing = read_listing(viewer_of(request), query, now=now, since=since)
     context = {"listing": listing, "here": listing.url, "add": AddMemoryForm()}
     response = render(request, LIST, context, part=RESULTS if query.place is None else PAGE)
     if request.htmx and query.place is None:

@@ -21,10 +21,10 @@ from dashboard.http import (
     viewer_of,
     wants_part,
 )
-from dashboard.listing import Row, outline
+from dashboard.listing import outline
 from dashboard.query import ListQuery
-from dashboard.views.memories import answer_with_list
-from junior_memory import clock, forgetting, holding
+from dashboard.rows import Row
+from junior_memory import clock, forgetting
 from junior_memory.errors import Conflict, InvalidInput, NotFound, PublicMemoryReadOnly
 from junior_memory.memories import correct_memory
 from junior_memory.models import Memory, Visibility
@@ -146,27 +146,6 @@ def restore(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
         return _answer_with_row(request, memory_id, url=url, part=GONE)
     say(request, "Remembered again.")
     return _answer_with_row(request, back.pk, url=url)
-
-
-@login_required
-@require_POST
-def approve(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
-    """Let a held memory be remembered."""
-    back = holding.approve_held(viewer_of(request), memory_id, doer=doer_of(request))
-    say(request, "Approved: it is remembered from now on.")
-    return _answer_with_row(request, back.pk, url=next_url(request, reverse("memories")))
-
-
-@login_required
-@require_POST
-def decline(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
-    """Decline a held memory: it is forgotten and not learned again."""
-    holding.decline_held(viewer_of(request), memory_id, doer=doer_of(request))
-    say(request, "Declined: it is forgotten and not learned again.")
-    url = next_url(request, reverse("memories"))
-    if wants_part(request):
-        return answer_with_list(request, url)
-    return redirect_to(request, url)
 
 
 @login_required

@@ -2,15 +2,13 @@
 
 "use strict";
 
-const root = document.documentElement;
-root.dataset.js = "";
+document.documentElement.dataset.js = "";
 
-const one = (selector, from = document) => from.querySelector(selector);
-const all = (selector, from = document) => [...from.querySelectorAll(selector)];
+const one = (selector, from = document) => from && from.querySelector(selector);
+const all = (selector) => [...document.querySelectorAll(selector)];
+const on = (name, act) => document.addEventListener(name, act);
 
 /* Toasts */
-
-const toasts = () => one("#toasts");
 
 function endToast(toast) {
   const held = toast.contains(document.activeElement);
@@ -18,99 +16,97 @@ function endToast(toast) {
   if (held) one("main").focus();
 }
 
-function fail(kind) {
+const fail = (kind) => {
   const template = one(`#toast-${kind}`);
-  if (template) toasts().replaceChildren(template.content.cloneNode(true));
-}
+  if (template) one("#toasts").replaceChildren(template.content.cloneNode(true));
+};
 
-document.addEventListener("animationend", (event) => {
-  if (event.animationName !== "countdown") return;
-  endToast(event.target.closest(".toast"));
+on("animationend", (event) => {
+  if (event.animationName === "countdown") endToast(event.target.closest(".toast"));
 });
 
-document.addEventListener("click", (event) => {
+on("click", (event) => {
   const dismiss = event.target.closest("[data-dismiss]");
   if (dismiss) endToast(dismiss.closest(".toast"));
 });
 
 /* Selections */
 
-const picks = () => all(".memory-pick input");
-
 function countPicks() {
-  const count = picks().filter((pick) => pick.checked).length;
   const label = one("[data-selected]");
-  if (label) label.textContent = `${count} selected`;
+  if (label) label.textContent = `${all(".memory-pick :checked").length} selected`;
 }
 
-document.addEventListener("reset", () => setTimeout(countPicks));
+on("reset", () => setTimeout(countPicks));
 
-document.addEventListener("change", (event) => {
+on("change", (event) => {
   if (event.target.closest(".memory-pick")) countPicks();
-  const form = event.target.closest("form[data-submit-on-change]");
-  if (form) form.requestSubmit();
 });
 
 /* Swaps */
 
-document.addEventListener("htmx:afterSettle", () => {
+function focusOn(target) {
+  if (!target.matches("a, button, input, textarea, select, [tabindex]")) target.tabIndex = -1;
+  target.focus({ preventScroll: false });
+}
+
+on("htmx:afterSettle", () => {
   const target = one("[data-focus]");
   if (!target) return;
   target.removeAttribute("data-focus");
-  if (!target.matches("a, button, input, textarea, select, [tabindex]")) target.tabIndex = -1;
-  target.focus({ preventScroll: false });
+  focusOn(target);
 });
 
-document.addEventListener("htmx:targetError", (event) => {
+on("htmx:targetError", (event) => {
   const form = event.target.closest("form");
   if (form) form.submit();
 });
 
-document.addEventListener("htmx:sendError", () => fail("offline"));
-document.addEventListener("htmx:timeout", () => fail("offline"));
-document.addEventListener("htmx:responseError", (event) => {
+on("htmx:sendError", () => fail("offline"));
+on("htmx:timeout", () => fail("offline"));
+on("htmx:responseError", (event) => {
   fail({ 403: "stale", 404: "gone" }[event.detail.xhr.status] || "failed");
 });
 
 /* Keyboard: single keys act only when nothing is being typed */
 
-const rows = () => all(".memory[id]");
-
-function step(by) {
-  const list = rows();
-  if (!list.length) return;
-  const here = list.findIndex((row) => row.contains(document.activeElement));
-  const row = list[Math.min(Math.max(here + by, 0), list.length - 1)];
-  row.tabIndex = -1;
-  row.focus();
-  row.scrollIntoView({ block: "nearest" });
-}
+const row = () => document.activeElement.closest("[data-row]");
 
 const press = (selector, from) => {
-  const target = from && one(selector, from);
+  const target = one(selector, from);
   if (target) target.click();
+  return target;
 };
+
+const act = (key) => () => press(`[data-key='${key}']`, row());
+
+function step(by) {
+  const list = all("[data-row]");
+  const here = list.indexOf(row());
+  if (by > 0 && here === list.length - 1 && press("#more a")) return;
+  const next = list[Math.min(Math.max(here + by, 0), list.length - 1)];
+  if (!next) return;
+  focusOn(next);
+  const keys = here < 0 ? " Question mark lists the keys." : "";
+  one("#said").textContent = `${list.indexOf(next) + 1} of ${list.length}.${keys}`;
+}
 
 const keys = {
   "/": () => { const search = one("#q"); if (search) { search.focus(); search.select(); } },
   j: () => step(1),
   k: () => step(-1),
-  f: () => press("[data-key='f']", document.activeElement.closest(".memory")),
-  c: () => press("[data-key='c']", document.activeElement.closest(".memory")),
-  x: () => press(".memory-pick input", document.activeElement.closest(".memory")),
-  u: () => press("[data-key='u']", document),
-  n: () => press("[data-key='n']", document),
-  "?": () => { const help = one("#shortcuts"); if (help) help.open = !help.open; },
+  ...Object.fromEntries([..."fcad"].map((key) => [key, act(key)])),
+  x: () => press(".memory-pick input", row()),
+  u: () => press("#toasts [data-key='u']") || act("u")(),
+  n: () => press("[data-key='n']"),
+  "?": () => { const help = one("#shortcuts"); if (help) help.togglePopover(); },
 };
 
-document.addEventListener("keydown", (event) => {
+on("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   const typing = event.target.closest("input:not([type=checkbox]), textarea, select");
-  if (event.key === "Escape" && typing) {
-    press("[data-key='escape']", event.target.closest(".memory, .add-memory"));
-    return;
-  }
-  if (typing || !keys[event.key]) return;
+  if (event.key === "Escape" && typing) press("[data-key='escape']", typing.closest(".memory"));
+  if (typing || !Object.hasOwn(keys, event.key)) return;
   event.preventDefault();
   keys[event.key]();
 });

@@ -5,22 +5,12 @@
 {
   const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: false };
 
-  /* Replace every `var(--name)` of a figure by what it stands for at this place of the page. */
-  const coloured = (value, style) => {
-    if (typeof value === "string") {
-      return value.replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
-    }
-    if (Array.isArray(value)) return value.map((item) => coloured(item, style));
-    if (value && typeof value === "object") {
-      return Object.fromEntries(
-        Object.entries(value).map(([key, item]) => [key, coloured(item, style)]),
-      );
-    }
-    return value;
-  };
+  /* A figure names its colours; here each name becomes what it stands for at this place. */
+  const coloured = (figure, style) =>
+    JSON.parse(figure.replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim()));
 
   const draw = (canvas) => {
-    const figure = coloured(JSON.parse(canvas.dataset.figure), getComputedStyle(canvas));
+    const figure = coloured(canvas.dataset.figure, getComputedStyle(canvas));
     window.Plotly.react(canvas, figure.data, figure.layout, CONFIG).then(() => {
       canvas.dataset.drawn = "";
     });

@@ -1,0 +1,138 @@
+"""Memories as the pages draw them: each with what a list shows besides its own columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from dashboard import words
+from dashboard.query import ACTIVE
+from junior_memory import history
+from junior_memory.access import Viewer
+from junior_memory.models import Memory, Origin
+from junior_memory.search import Match, highlight_spans
+
+RESTORABLE = ("user_removed", "tool_removed")
+BY_MEANING = "same meaning"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One memory as the list draws it."""
+
+    memory: Memory
+    state: str
+    mine: bool
+    how: str
+    visibility: str
+    uses: str
+    knows_source: bool
+    group: str = ""
+    replaces: str = ""
+    is_new: bool = False
+    match: Match | None = None
+    spans: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def selectable(self) -> bool:
+        """True when it can be forgotten with others."""
+        return self.mine and self.state == ACTIVE
+
+    @property
+    def restorable(self) -> bool:
+        """True when its person may still bring it back."""
+        return self.state == "forgotten" and self.memory.archive_reason in RESTORABLE
+
+    @property
+    def said_another_day(self) -> bool:
+        """True when it was said on another day than it was stored."""
+        return self.memory.observed_at.date() != self.memory.created_at.date()
+
+    @property
+    def held_because(self) -> str:
+        """Why it waits for a person's word."""
+        return words.HELD_REASONS.get(self.memory.held_reason, "It waits for your word.")
+
+    @property
+    def matched(self) -> str:
+        """How a search found it, in words."""
+        match self.match:
+            case None:
+                return ""
+            case Match(words=found) if found:
+                return "same words"
+            case Match(characters=True):
+                return "matched by characters"
+        return BY_MEANING
+
+
+def read_rows(
+    viewer: Viewer,
+    memories: Sequence[Memory],
+    *,
+    state: str,
+    now: datetime,
+    group: str | None = None,
+    query: str = "",
+    matches: dict[UUID, Match] | None = None,
+    since: datetime | None = None,
+) -> list[Row]:
+    """Add to memories what a list shows besides, in a fixed number of queries.
+
+    `group` is the heading that stands above the first row already; None means no headings.
+    """
+    uses = history.used_counts(memories)
+    replaced = _replaced_texts(viewer, memories)
+    mine = _own_ids(viewer, memories)
+    rows: list[Row] = []
+    for memory in memories:
+        match = (matches or {}).get(memory.pk)
+        heading = ""
+        if group is not None:
+            name = words.group_of(memory.created_at, now=now)
+            heading, group = (name, name) if name != group else ("", group)
+        rows.append(
+            Row(
+                memory=memory,
+                state=state,
+                mine=memory.pk in mine,
+                how=words.how_learned(memory, viewer, corrected=memory.pk in replaced),
+                visibility=words.visibility_name(memory),
+                uses=words.times(uses.get(memory.pk, 0)),
+                knows_source=history.knows_source(viewer, memory),
+                group=heading,
+                replaces=replaced.get(memory.pk, ""),
+                is_new=_is_new(memory, viewer, since=since),
+                match=match,
+                spans=tuple(highlight_spans(memory.content, query)) if query else (),
+            )
+        )
+    return rows
+
+
+def _is_new(memory: Memory, viewer: Viewer, *, since: datetime | None) -> bool:
+    """True for what was learned since, other than what the person asked to remember."""
+    asked = memory.origin == Origin.EXPLICIT and viewer.user is not None
+    asked = asked and memory.owner_id == (viewer.user.pk if viewer.user else None)
+    return since is not None and memory.created_at > since and not asked
+
+
+def _own_ids(viewer: Viewer, memories: Sequence[Memory]) -> set[UUID]:
+    """Return which of these are the viewer's to change."""
+    own = Memory.objects.visible_to(viewer).forgettable_by(viewer)
+    ids = [memory.pk for memory in memories]
+    return set(own.filter(pk__in=ids).values_list("pk", flat=True))
+
+
+def _replaced_texts(viewer: Viewer, memories: Sequence[Memory]) -> dict[UUID, str]:
+    """Return what each of these replaced last, in the viewer's own words of then."""
+    ids = [memory.pk for memory in memories]
+    older = Memory.objects.visible_to(viewer).own(viewer).superseded().unpurged()
+    pairs = older.filter(superseded_by__in=ids).order_by("superseded_at", "id")
+    return {
+        successor: content.replace("`", "")
+        for successor, content in pairs.values_list("superseded_by", "content")
+        if successor is not None
+    }
