@@ -60,9 +60,14 @@ class Finished:
         return self.outcome.removeprefix(REJECTED) if self.outcome.startswith(REJECTED) else ""
 
 
+def call_seconds() -> float:
+    """Return what a call may take with its models: one question, and once more what failed."""
+    return 2 * conf().model_timeout_ms / 1000
+
+
 def claim_lifetime_seconds() -> float:
-    """Return how long a call may take, its model included, before it is taken over."""
-    return conf().model_timeout_ms / 1000 + SPARE_SECONDS
+    """Return how old a claim may grow before it counts as abandoned and is taken over."""
+    return call_seconds() + SPARE_SECONDS
 
 
 def claim_call(
@@ -125,11 +130,15 @@ def finish_call(claim: Claim, outcome: str, *, memory: Memory | None = None) -> 
 
     Raises StillRunning when the claim was taken over meanwhile: nothing of it may be kept then.
     """
+    if not _end(claim, outcome, memory):
+        raise StillRunning
+
+
+def _end(claim: Claim, outcome: str, memory: Memory | None) -> bool:
     mine = ToolCall.objects.filter(
         pk=claim.key_hash, claimed_at=claim.claimed_at, finished_at__isnull=True
     )
-    if not mine.update(finished_at=clock.now(), outcome=outcome[:64], memory=memory):
-        raise StillRunning
+    return bool(mine.update(finished_at=clock.now(), outcome=outcome[:64], memory=memory))
 
 
 @contextmanager
@@ -144,8 +153,8 @@ def work_of(claim: Claim) -> Iterator[None]:
         code = error.code if isinstance(error, JuniorMemoryError) else type(error).__name__
         try:
             with transaction.atomic():
-                finish_call(claim, FAILED + code)
-        except (StillRunning, Error) as failure:
+                _end(claim, FAILED + code, None)
+        except Error as failure:
             logger.warning("a tool call's end was not recorded (%s)", type(failure).__name__)
         raise
 

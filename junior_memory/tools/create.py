@@ -1,59 +1,95 @@
-"""createMemory: what somebody asked for in so many words, stored on their own authority."""
+"""createMemory: what somebody asked for in so many words, stored on their own authority.
+
+A configured model reviews the words and says what kind of fact they are; whose it is, who sees it
+and whom it is about is never its to decide. Reviewing and comparing take place before the
+transaction that stores the memory, its event and what the call came to.
+"""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.utils.dateparse import parse_datetime
 
-from junior_memory import access, clock, people, sessions
+from junior_memory import events, hostile, people, sessions
+from junior_memory.capture import HELD_MANY, HELD_ORDERS, HELD_UNLINKED
+from junior_memory.conf import conf
 from junior_memory.errors import Conflict, Forgotten, InvalidInput, JuniorMemoryError, QuotaExceeded
 from junior_memory.locks import lock, owner_lock
-from junior_memory.memories import Created, NewMemory, create_memory, end_of_chain
+from junior_memory.memories import NewMemory, end_of_chain
+from junior_memory.model_calls import OnBehalf
 from junior_memory.models import (
     ArchiveReason,
+    Identity,
     Memory,
     MemoryKind,
-    Organization,
     Origin,
     SubjectType,
-    User,
     Visibility,
 )
-from junior_memory.models.memory import MAX_CONTENT_LENGTH
-from junior_memory.secrets import contains_secret
-from junior_memory.text import normalise_content
+from junior_memory.providers import ModelFailed, chat_model_in_use
+from junior_memory.reconciling import Remembered, Ruling, apply_ruling, has_changed, rule_on
+from junior_memory.review import review_request
 from junior_memory.tools.answers import describe_memory
+from junior_memory.tools.authority import Request, check_kind, check_request
 from junior_memory.tools.calls import (
+    REJECTED,
     Claim,
     Finished,
+    call_seconds,
     claim_call,
     finish_call,
+    let_go_of_connection,
     work_of,
 )
 from junior_memory.tools.context import ToolContext
 from junior_memory.tools.errors import ToolInputError
-from junior_memory.tools.schemas import CREATE, CreateArguments, wrong_argument
+from junior_memory.tools.schemas import CREATE, CreateArguments
 
 CREATED = "created"
 EXISTING = "existing"
+REVIEW_FAILED = "review_failed"
 
-NEVER = "never"
+REJECTIONS = {
+    "not_public_shareable": "it does not belong where others read it",
+    "secret_or_credential": "passwords, keys and tokens are never remembered",
+    "sensitive_personal": "it is sensitive personal detail",
+    "third_party_personal": "it is somebody else's private matter",
+    "vague_or_not_self_contained": "it cannot be understood on its own; say the fact in full",
+    "not_durable": "it is true only for a moment",
+    "assistant_or_system_detail": "it is about the assistant and not about people or their work",
+    "unsupported_scope": "it does not fit this conversation or its speaker",
+}
+"""What each reason of a review means, told with it (CONFORMANCE 3.1)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A checked request: its words, and on whose authority they are stored."""
+class _Wording:
+    """What is stored: as it was said, or as the review has it."""
 
+    kind: str
     content: str
-    kind: str | None
     expires_at: datetime | None
-    visibility: str
-    owner: User | None
-    org: Organization | None
+
+
+class _Rejected(ToolInputError):
+    """The review said no."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """One claimed call: what was asked, by whom, under which claim, and what it pays for."""
+
+    request: Request
+    context: ToolContext
+    claim: Claim
+    key: tuple[str, ...]
+    payer: OnBehalf
+    ends_at: float
+    now: datetime
 
 
 def create(
@@ -61,184 +97,213 @@ def create(
 ) -> dict[str, Any]:
     """Remember one fact; the same tool-call id again answers with the same memory.
 
-    Nobody is asked and nothing is claimed before the words and the authority are in order. Raises
+    No model is asked and nothing is claimed before words and authority are in order. Raises
     ToolInputError, Forgotten for an id whose memory was forgotten, StillRunning.
     """
-    asked = _check(arguments, context, now)
+    request = check_request(arguments, context, now=now)
     key = context.call_key(CREATE, tool_call_id)
     claim = claim_call(
         key, tool=CREATE, agent=context.agent, is_spent=lambda found: _is_spent(found, now)
     )
     if isinstance(claim, Finished):
         return _repeat(claim, context)
+    job = _Job(
+        request=request,
+        context=context,
+        claim=claim,
+        key=key,
+        payer=OnBehalf(agent=context.agent, tool_call_key=claim.key_hash),
+        ends_at=time.monotonic() + call_seconds(),
+        now=now,
+    )
     try:
         with work_of(claim):
-            return _remember(asked, context, claim, key, now)
+            return _work(job)
     except JuniorMemoryError as error:
         raise _as_input_error(error) from None
 
 
-def _check(arguments: CreateArguments, context: ToolContext, now: datetime) -> Asked:
-    """Check what needs no model; raises ToolInputError."""
+def _work(job: _Job) -> dict[str, Any]:
+    """Review, compare, store; what a failure cost is on the record as well."""
     try:
-        content = normalise_content(arguments.content, limit=MAX_CONTENT_LENGTH)
-    except InvalidInput as error:
-        raise ToolInputError(error.message, fields=error.fields) from None
-    if contains_secret(content):
+        return _store(job, _review(job))
+    except _Rejected:
+        raise
+    except ModelFailed as failure:
+        _record(job, events.MemoryReviewed(decision="failed", reason=failure.reason))
         raise ToolInputError(
-            "That looks like a password, key or token, which is never remembered. Say what it is "
-            "for without the secret itself, or leave it.",
-            code="secret_or_credential",
-            fields={"content": "secret_or_credential"},
+            "The request could not be reviewed just now, so it was not stored. Try again later.",
+            code=REVIEW_FAILED,
+        ) from None
+    except JuniorMemoryError as error:
+        _record(job, events.MemoryReviewed(decision="failed", reason=error.code))
+        raise
+
+
+def _review(job: _Job) -> _Wording:
+    """Let the model judge the request; without one it is taken as it was said.
+
+    Raises ModelFailed, and _Rejected when the model says no: then the call has its end.
+    """
+    request, context = job.request, job.context
+    if chat_model_in_use() is None:
+        return _Wording(
+            kind=request.kind or MemoryKind.KNOWLEDGE,
+            content=request.content,
+            expires_at=request.expires_at,
         )
-    expires_at = read_expiry(arguments.expires_at, now=now)
-    check_may_write(context)
-    owner, org = _authority(context)
-    asked = Asked(
-        content=content,
-        kind=arguments.kind,
-        expires_at=expires_at,
-        visibility=context.stored_visibility,
-        owner=owner,
-        org=org,
+    let_go_of_connection()
+    reviewed = review_request(
+        request.content,
+        source=context.source,
+        has_user=request.owner is not None,
+        has_conversation=bool(context.conversation_id),
+        expires_at=request.expires_at,
+        user_text=context.user_text,
+        payer=job.payer,
+        timeout_seconds=conf().model_timeout_ms / 1000,
+        now=job.now,
     )
-    if arguments.kind is not None:
-        _check_kind(arguments.kind, asked)
-    return asked
-
-
-def read_expiry(text: str | None, *, now: datetime) -> datetime | None:
-    """Return when a fact expires; None for never. Raises ToolInputError."""
-    if text is None or text.strip().lower() == NEVER:
-        return None
-    try:
-        moment = parse_datetime(text.strip())
-        if moment is None or moment.tzinfo is None:
-            raise wrong_argument(CREATE, "expiresAt")
-        moment = moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise wrong_argument(CREATE, "expiresAt") from None
-    if moment <= now or not clock.representable(moment):
-        raise ToolInputError(
-            "expiresAt must lie in the future; leave it null for a fact that stays true.",
-            fields={"expiresAt": "past"},
+    if reviewed.stored:
+        return _Wording(
+            kind=reviewed.kind, content=reviewed.content, expires_at=reviewed.expires_at
         )
-    return moment
+    reason = str(reviewed.reason)
+    with transaction.atomic():
+        finish_call(job.claim, REJECTED + reason)
+        _record(job, events.MemoryReviewed(decision="reject", reason=reason))
+    raise _rejection(reason)
 
 
-def check_may_write(context: ToolContext) -> None:
-    """Refuse calls on nobody's behalf. Raises ToolInputError."""
-    if context.viewer.sees_nothing:
-        raise ToolInputError("Nobody is known to be acting here.", code="no_actor")
-    if context.is_system:
-        raise ToolInputError(
-            "Memory changes when a person asks for it; here a system account is acting.",
-            code="no_person",
+def _store(job: _Job, wording: _Wording) -> dict[str, Any]:
+    """Store what passed; memory, event and the end of the call are one transaction."""
+    check_kind(wording.kind, job.request)
+    new = _new_memory(job, wording)
+
+    remembered = _remember(job, new)
+    memory = _read_again(job.context, remembered.created.stored)
+    return _answer(
+        memory,
+        created=remembered.created.created,
+        superseded=[str(one) for one in remembered.superseded],
+    )
+
+
+def _remember(job: _Job, new: NewMemory) -> Remembered:
+    for number in range(2):
+        left = max(1.0, job.ends_at - time.monotonic())
+        ruling = rule_on(
+            new,
+            payer=job.payer,
+            now=job.now,
+            # Two rounds of two attempts may be needed at most.
+            timeout_seconds=min(conf().model_timeout_ms / 1000, left / 4),
         )
+        with transaction.atomic():
+            lock([owner_lock(new.owner.pk if new.owner else None)])
+            if has_changed(new, ruling, now=job.now):
+                if number == 0:
+                    continue
+                ruling = Ruling()
+            remembered = apply_ruling(new, ruling, now=job.now)
+            _settle(job, remembered)
+            return remembered
+    raise Conflict
 
 
-def _authority(context: ToolContext) -> tuple[User | None, Organization | None]:
-    """Return whose the memory will be, as the source says. Raises ToolInputError."""
-    user, visibility = context.viewer.user, context.stored_visibility
-    if not context.source.key:
-        raise ToolInputError(
-            "This conversation has no stable key, so nothing can be remembered from it.",
-            code="no_stable_key",
-        )
-    if not context.conversation_id and visibility != Visibility.PRIVATE:
-        raise ToolInputError(
-            "This call names no conversation, so nothing can be remembered from it.",
-            code="no_conversation",
-        )
-    if visibility == Visibility.PUBLIC:
-        return user, None
-    if user is None:
-        raise ToolInputError(
-            "What is said here is private, and the speaker is not linked to a person, so there is "
-            "nobody to remember it for. Tell them to link themselves: the Settings page shows a "
-            "code to give to the assistant in a private conversation.",
-            code="no_linked_user",
-        )
-    if visibility != Visibility.ORG:
-        return user, None
-    org = context.viewer.org
-    if org is None or not access.is_member(user, org):
-        raise ToolInputError(
-            "What is said here belongs to an organization, and the speaker is no member of one "
-            "that this assistant works for. It cannot be remembered here.",
-            code="not_a_member",
-        )
-    return user, org
+def _settle(job: _Job, remembered: Remembered) -> None:
+    """Write what the call came to, inside the transaction that stored it."""
+    made = remembered.created
+    memory = made.stored
+    finish_call(job.claim, CREATED if made.created else EXISTING, memory=memory)
+    payload = events.MemoryReviewed.model_validate(
+        {
+            "decision": "store",
+            "kind": memory.kind,
+            "memory_id": memory.pk,
+            "superseded": list(remembered.superseded),
+        }
+    )
+    _record(job, payload)
 
 
-def _check_kind(kind: str, asked: Asked) -> None:
-    if kind == MemoryKind.PREFERENCE and asked.owner is None:
-        raise ToolInputError(
-            "A preference belongs to a person, and the speaker is not linked to one. Facts that "
-            "concern everyone here can be remembered as knowledge or procedure.",
-            code="no_linked_user",
-        )
-
-
-def _new_memory(
-    asked: Asked,
-    context: ToolContext,
-    key: tuple[str, ...],
-    *,
-    content: str,
-    kind: str,
-    expires_at: datetime | None,
-) -> NewMemory:
+def _new_memory(job: _Job, wording: _Wording) -> NewMemory:
+    request, context = job.request, job.context
     source = context.source
     # What a person notes outside of any conversation is about them, whatever its kind.
-    is_personal = kind == MemoryKind.PREFERENCE or not context.conversation_id
-    subject = asked.owner if is_personal else None
-    said = (asked.content, context.user_text or "")
+    is_personal = wording.kind == MemoryKind.PREFERENCE or not context.conversation_id
+    subject = request.owner if is_personal else None
+    teller = people.identity_for(context.actor) if context.actor else None
+    said = (request.content, context.user_text or "")
     return NewMemory(
-        content=content,
-        kind=kind,
-        visibility=asked.visibility,
+        content=wording.content,
+        kind=wording.kind,
+        visibility=request.visibility,
         agent=context.agent,
         origin=Origin.EXPLICIT,
         source_platform=source.platform,
-        owner=asked.owner,
-        org=asked.org,
+        owner=request.owner,
+        org=request.org,
         conversation_id=context.conversation_id or None,
         subject_type=SubjectType.USER if subject else SubjectType.CONVERSATION,
         subject_key=str(subject.pk) if subject else context.conversation_id,
         source_key=source.key,
         location=sessions.keep_location(source.location),
-        retry_key=("tool", *key),
-        expires_at=expires_at,
-        learned_from=people.identity_for(context.actor) if context.actor else None,
+        retry_key=("tool", *job.key),
+        expires_at=wording.expires_at,
+        learned_from=teller,
         utterances=tuple(text for text in dict.fromkeys(said) if text.strip()),
+        held_reason=_held_reason(job, wording, teller),
     )
 
 
-def _remember(
-    asked: Asked, context: ToolContext, claim: Claim, key: tuple[str, ...], now: datetime
+def _held_reason(job: _Job, wording: _Wording, teller: Identity | None) -> str:
+    """Return why a person decides first on what others would be given; empty when nobody must."""
+    visibility = job.request.visibility
+    is_shared = visibility in {Visibility.PUBLIC, Visibility.ORG}
+    texts = (job.request.content, wording.content)
+    if is_shared and any(map(hostile.looks_like_orders, texts)):
+        return HELD_ORDERS
+    if visibility != Visibility.PUBLIC:
+        return ""
+    unlinked = teller is None or teller.user_id is None
+    if unlinked and conf().public_from_unlinked == "hold":
+        return HELD_UNLINKED
+    if teller is None:
+        return ""
+    midnight = job.now.replace(hour=0, minute=0, second=0, microsecond=0)
+    today = Memory.objects.filter(
+        learned_from=teller, visibility=Visibility.PUBLIC, created_at__gte=midnight
+    ).count()
+    return HELD_MANY if today >= conf().public_facts_per_identity_a_day else ""
+
+
+def _record(job: _Job, payload: events.MemoryReviewed) -> None:
+    """Record what a review came to and cost; nothing when no model was asked."""
+    calls = job.payer.calls
+    if not calls:
+        return
+    split = events.cost_by_operation(calls)
+    events.record_event(
+        events.MEMORY_REVIEWED,
+        payload.model_copy(update={"cost_by_operation": split}),
+        conversation_id=job.context.conversation_id,
+        agent=job.context.agent,
+        owner=job.request.owner,
+        now=job.now,
+        calls=calls,
+    )
+
+
+def _answer(
+    memory: Memory, *, created: bool, superseded: list[str], is_repeat: bool = False
 ) -> dict[str, Any]:
-    """Store it and write what the call came to, in one transaction."""
-    kind = asked.kind or MemoryKind.KNOWLEDGE
-    with transaction.atomic():
-        lock([owner_lock(asked.owner.pk if asked.owner else None)])
-        new = _new_memory(
-            asked, context, key, content=asked.content, kind=kind, expires_at=asked.expires_at
-        )
-        made = create_memory(new, now=now)
-        outcome = CREATED if made.created else EXISTING
-        finish_call(claim, outcome, memory=made.stored)
-    return _answer(context, made)
-
-
-def _answer(context: ToolContext, made: Created) -> dict[str, Any]:
-    memory = _read_again(context, made.stored)
     return {
         "target": CREATE,
-        "created": made.created,
-        "idempotent": False,
+        "created": created,
+        "idempotent": is_repeat,
         "held": memory.held_at is not None,
-        "superseded": [],
+        "superseded": superseded,
         "memory": describe_memory(memory),
     }
 
@@ -254,24 +319,18 @@ def _read_again(context: ToolContext, memory: Memory) -> Memory:
 def _repeat(finished: Finished, context: ToolContext) -> dict[str, Any]:
     """Answer as the first call did."""
     if finished.rejected_for:
-        raise rejection(finished.rejected_for)
+        raise _rejection(finished.rejected_for)
     if finished.failed_with:
         raise ToolInputError(
-            "That could not be remembered just now; try again.", code=finished.failed_with
+            "The same request has just failed, so it was not stored. Try again later.",
+            code=finished.failed_with,
         )
     if finished.memory is None:
         raise Forgotten
     memory = end_of_chain(finished.memory)
     if memory.archived_at is not None:
         raise Forgotten
-    return {
-        "target": CREATE,
-        "created": False,
-        "idempotent": True,
-        "held": memory.held_at is not None,
-        "superseded": [],
-        "memory": describe_memory(_read_again(context, memory)),
-    }
+    return _answer(_read_again(context, memory), created=False, superseded=[], is_repeat=True)
 
 
 def _is_spent(finished: Finished, now: datetime) -> bool:
@@ -284,9 +343,9 @@ def _is_spent(finished: Finished, now: datetime) -> bool:
     return memory.expires_at is not None and memory.expires_at <= now
 
 
-def rejection(reason: str) -> ToolInputError:
-    """Say that the review refused a fact, and why."""
-    return ToolInputError(f"Memory was not stored: {reason}.", code=reason)
+def _rejection(reason: str) -> _Rejected:
+    why = REJECTIONS.get(reason, "it does not fit what is remembered")
+    return _Rejected(f"Memory was not stored: {reason} ({why}).", code=reason)
 
 
 def _as_input_error(error: JuniorMemoryError) -> JuniorMemoryError:

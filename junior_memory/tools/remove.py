@@ -15,9 +15,9 @@ from junior_memory.audit import Doer
 from junior_memory.errors import NotFound, PublicMemoryReadOnly
 from junior_memory.models import ArchiveReason, Memory
 from junior_memory.tools.answers import describe_memory
+from junior_memory.tools.authority import check_may_write
 from junior_memory.tools.calls import Finished, claim_call, finish_call, work_of
 from junior_memory.tools.context import ToolContext
-from junior_memory.tools.create import check_may_write
 from junior_memory.tools.errors import ToolInputError
 from junior_memory.tools.schemas import MIN_PREFIX, REMOVE, RemoveArguments, wrong_argument
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from junior_memory.models import Identity, Memory, ToolCall
-from tests.api.bodies import ALICE, BOB, UNKNOWN, source
-from tests.api.conftest import Caller, assert_fails, json_of
+from junior_memory.models import Memory
+from tests.api.bodies import ALICE, source
+from tests.api.conftest import Caller, json_of
 from tests.cast import Cast
 
 
