@@ -51,12 +51,3 @@ def provider_at(base_url: str) -> str:
     except LookupError:
         return "openai"
     return found.id
-
-
-def context_window_of(provider: str, model: str) -> int | None:
-    """Return how many tokens a model takes in and gives out, None when that is not published."""
-    try:
-        _, found = get_snapshot().find_provider_model(model, None, provider, None)
-    except LookupError:
-        return None
-    return found.context_window

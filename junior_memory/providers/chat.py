@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from junior_memory.pricing import context_window_of, provider_at
+from junior_memory.pricing import provider_at
 from junior_memory.providers.base import (
     EMPTY,
     INVALID,
@@ -35,11 +35,9 @@ MAX_STEPS = 5
 REASONING_ROOM = 4_000
 """Tokens on top of an answer's own for a model that thinks before it writes."""
 
-UNKNOWN_INPUT_TOKENS = 6_000
-"""What a model that we do not know takes: small local servers have windows of 8,000."""
-
-MAX_INPUT_TOKENS = 60_000
-ROOM_FOR_ANSWER = 8_000
+DEFAULT_CONTEXT_TOKENS = 16_000
+ROOM_FOR_ANSWER = 4_000
+"""Tokens of a context that are kept for the answer; of a small context a quarter."""
 
 INSTRUCTION = (
     "Answer with one JSON object and nothing else, no code fence and no remark."
@@ -85,11 +83,16 @@ class OpenAIChatModel:
     """One model behind one base URL."""
 
     def __init__(
-        self, model: str, *, api_key: str, base_url: str = "", max_input_tokens: int | None = None
+        self,
+        model: str,
+        *,
+        api_key: str,
+        base_url: str = "",
+        context_tokens: int = DEFAULT_CONTEXT_TOKENS,
     ) -> None:
         self.model = model
         self.provider = provider_at(base_url) if base_url else "openai"
-        self.max_input_tokens = max_input_tokens or _input_tokens(self.provider, model)
+        self.max_input_tokens = context_tokens - min(ROOM_FOR_ANSWER, context_tokens // 4)
         self._key = (base_url, model)
         self._first = Manner(limit="max_completion_tokens" if not base_url else "max_tokens")
         self._endpoint = Endpoint(api_key=api_key, base_url=base_url, purpose="chat")
@@ -162,13 +165,6 @@ class OpenAIChatModel:
 def forget_manners() -> None:
     """Find out again how every server wants to be asked."""
     _manners.clear()
-
-
-def _input_tokens(provider: str, model: str) -> int:
-    window = context_window_of(provider, model)
-    if window is None:
-        return UNKNOWN_INPUT_TOKENS
-    return max(window // 2, min(window - ROOM_FOR_ANSWER, MAX_INPUT_TOKENS))
 
 
 def _messages(question: Question, mode: Mode) -> list[dict[str, str]]:

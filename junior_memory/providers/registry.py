@@ -143,6 +143,7 @@ def chat_model_in_use() -> ChatModel | None:
         wanted.removeprefix("openai:"),
         knobs.openai_api_key.get_secret_value(),
         knobs.openai_base_url,
+        knobs.model_context_tokens,
     )
 
 
@@ -178,10 +179,10 @@ class _Unusable:
 
 
 @lru_cache(maxsize=8)
-def _openai_chat(model: str, key: str, base_url: str) -> ChatModel:
+def _openai_chat(model: str, key: str, base_url: str, context_tokens: int) -> ChatModel:
     from junior_memory.providers.chat import OpenAIChatModel
 
-    return OpenAIChatModel(model, api_key=key, base_url=base_url)
+    return OpenAIChatModel(model, api_key=key, base_url=base_url, context_tokens=context_tokens)
 
 
 @lru_cache(maxsize=8)

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-KEPT = ("type", "enum", "const", "description", "minItems", "maxItems")
-"""What strict servers take; lengths and the like are left to whoever reads the answer."""
+KEPT = ("type", "enum", "const", "minItems", "maxItems")
+"""What strict servers take; what a model is told in prose, and lengths, are no part of it."""
 
 
 def strict_schema(answer: type[BaseModel]) -> dict[str, Any]:

@@ -14,14 +14,14 @@ from junior_memory import embedder_health, embedding_models, reembedding
 from junior_memory.models import ModelCall
 from junior_memory.providers import ModelName
 from tests.cast import Cast
-from tests.domain.embedding_server import Double, embedding_server
 from tests.factories import make_memory
+from tests.model_server import ModelServer, Reply, model_server
 
 
 @pytest.fixture
-def double() -> Iterator[Double]:
+def double() -> Iterator[ModelServer]:
     embedder_health.forget_answers()
-    with embedding_server(Double(dimensions=48)) as served:
+    with model_server() as served:
         yield served
     embedder_health.forget_answers()
 
@@ -51,7 +51,7 @@ def test_no_embedder_and_the_local_one_are_ready(settings: Any, now: datetime) -
 
 @pytest.mark.django_db
 def test_another_model_than_that_of_the_vectors_is_said_until_it_is_switched(
-    settings: Any, now: datetime, cast: Cast, double: Double
+    settings: Any, now: datetime, cast: Cast, double: ModelServer
 ) -> None:
     use(settings, embedder="local", openai_base_url=double.url)
     make_memory(owner=cast.alice, now=now)
@@ -71,7 +71,7 @@ def test_another_model_than_that_of_the_vectors_is_said_until_it_is_switched(
 
 @pytest.mark.django_db
 def test_wrong_dimensions_are_said(
-    settings: Any, now: datetime, cast: Cast, double: Double
+    settings: Any, now: datetime, cast: Cast, double: ModelServer
 ) -> None:
     use(
         settings,
@@ -95,24 +95,24 @@ def test_wrong_dimensions_are_said(
 
 
 @pytest.mark.django_db
-def test_what_cannot_work_here_is_said(settings: Any, now: datetime, double: Double) -> None:
+def test_what_cannot_work_here_is_said(settings: Any, now: datetime, double: ModelServer) -> None:
     use(settings, embedder="openai")
     assert found() == ["junior_memory.E022"]
     assert "OPENAI_API_KEY" in readiness(now)
     use(settings, embedder="local", embedding_model="other")
     assert found() == ["junior_memory.E022"]
-    double.statuses = [401]
+    double.embedding_replies = [Reply(status=401)]
     use(settings, embedder="openai", embedding_model="m", openai_base_url=double.url)
     assert found() == ["junior_memory.E022"]
 
 
 @pytest.mark.django_db
 def test_a_model_that_does_not_answer_just_now_is_no_fault_and_asked_seldom(
-    settings: Any, now: datetime, double: Double
+    settings: Any, now: datetime, double: ModelServer
 ) -> None:
-    double.statuses = [503] * 9
+    double.embedding_replies = [Reply(status=503)] * 9
     use(settings, embedder="openai", embedding_model="m", openai_base_url=double.url)
     for _ in range(5):
         assert readiness(now) == "ok"
-    assert len(double.asked) == 1
+    assert len(double.embedded) == 1
     assert ModelCall.objects.get().outcome == "http_503"

@@ -21,20 +21,20 @@ from junior_memory.providers import EmbeddingFailed, ModelName
 from junior_memory.search import SearchResult, search_memories
 from junior_memory.vector import query_vectors
 from tests.cast import Cast
-from tests.domain.embedding_server import Double, embedding_server
 from tests.factories import make_memory
+from tests.model_server import ModelServer, Reply, model_server
 
 HOSTED = "openai:some-model"
 
 
 @pytest.fixture
-def double() -> Iterator[Double]:
-    with embedding_server(Double(dimensions=48)) as served:
+def double() -> Iterator[ModelServer]:
+    with model_server() as served:
         yield served
 
 
 @pytest.fixture(autouse=True)
-def _configured(settings: Any, double: Double) -> Iterator[None]:
+def _configured(settings: Any, double: ModelServer) -> Iterator[None]:
     settings.JUNIOR_MEMORY = settings.JUNIOR_MEMORY | {
         "embedder": "local",
         "openai_base_url": double.url,
@@ -100,7 +100,7 @@ class Searching:
 
 @pytest.mark.django_db(transaction=True)
 def test_switch_and_rollback_under_load_without_a_failed_search(
-    cast: Cast, now: datetime, double: Double
+    cast: Cast, now: datetime, double: ModelServer
 ) -> None:
     fill(cast, now)
     assert in_use() == "local:wordllama-256"
@@ -122,7 +122,7 @@ def test_switch_and_rollback_under_load_without_a_failed_search(
     model = embedding_models.in_use()
     assert model is not None
     assert reembedding.coverage(model, now=now) == reembedding.Progress(31, 31)
-    assert {asked["model"] for asked in double.asked} == {"some-model"}
+    assert {asked["model"] for asked in double.embedded} == {"some-model"}
     assert ModelCall.objects.filter(provider="openai", operation="embed").exists()
 
 
@@ -141,19 +141,19 @@ def test_vectors_stand_side_by_side_until_the_switch(cast: Cast, now: datetime) 
 
 @pytest.mark.django_db
 def test_what_was_cut_off_goes_on_where_it_stopped(
-    cast: Cast, now: datetime, double: Double, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, now: datetime, double: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reembedding, "BATCH", 10)
     fill(cast, now, 30)
-    double.statuses = [200, 200, 401]
+    double.embedding_replies = [Reply(), Reply(), Reply(status=401)]
     with pytest.raises(CommandError, match="http_401"):
         reembed("--to", HOSTED, "--switch")
     assert in_use() == "local:wordllama-256"
     model = EmbeddingModel.objects.get(model="some-model")
     assert reembedding.coverage(model, now=now) == reembedding.Progress(10, 30)
-    asked = len(double.asked)
+    asked = len(double.embedded)
     reembed("--to", HOSTED, "--switch")
-    texts = [text for body in double.asked[asked:] for text in body["input"] if text[0] == "F"]
+    texts = [text for body in double.embedded[asked:] for text in body["input"] if text[0] == "F"]
     assert len(texts) == 20
     assert in_use() == HOSTED
 
@@ -207,16 +207,16 @@ def test_rate_limits_the_pace(cast: Cast, now: datetime, monkeypatch: pytest.Mon
 
 
 @pytest.mark.django_db
-def test_a_model_that_is_not_there_says_why(cast: Cast, double: Double) -> None:
+def test_a_model_that_is_not_there_says_why(cast: Cast, double: ModelServer) -> None:
     with pytest.raises(CommandError, match="no embedder 'oracle'"):
         reembed("--to", "oracle")
     with pytest.raises(CommandError, match="wordllama-256, not other"):
         reembed("--to", "local:other")
     with pytest.raises(CommandError, match="no model to go back to"):
         reembed("--rollback")
-    double.statuses = [404]
+    double.embedding_replies = [Reply(status=404)]
     with pytest.raises(CommandError, match="http_404"):
         reembed("--to", HOSTED)
-    double.statuses = [404]
+    double.embedding_replies = [Reply(status=404)]
     with pytest.raises(EmbeddingFailed):
         embedding_models.prepare(ModelName.read(HOSTED), now=datetime.now().astimezone())
