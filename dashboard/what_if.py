@@ -9,6 +9,7 @@ from dashboard.query import ACTIVE
 from dashboard.rows import Row, read_rows
 from junior_memory import clock
 from junior_memory.access import Source, Viewer
+from junior_memory.conf import conf
 from junior_memory.gates import Candidate, Gate
 from junior_memory.models import Agent, Organization, PublicUse, SourcePlatform, User
 from junior_memory.recall import RecallExplanation, RecallRequest, Silence, explain_recall
@@ -24,6 +25,7 @@ GATES = {
     Gate.NOT_RELEVANT: "does not fit the message well enough; nothing does",
     Gate.BELOW_MIN_SCORE: "fits less than this agent asks for",
     Gate.WEAKER_THAN_BEST: "fits much less than the best one",
+    Gate.NOT_SELECTED: "was not selected by the model",
     Gate.SECRET: "looks as if it held a password, key or token",
     Gate.NO_ROOM: "finds no room left in the prompt",
     Gate.OVER_LIMIT: "comes after the number of memories that are given",
@@ -41,6 +43,7 @@ SILENCES = {
     Silence.DEPLOYMENT: "Recall is turned off for everyone here.",
     Silence.AGENT: "This agent does not use memory.",
     Silence.PERSON: "You turned recall off in your settings.",
+    Silence.CONSENT: "Whoever runs this service does not allow memory in this conversation.",
 }
 
 
@@ -64,12 +67,27 @@ class WhatIf:
     silence: str
     late: bool
     degraded: tuple[str, ...]
+    note: str
+    """How the model comes in, where one selects."""
+
+
+def has_model() -> bool:
+    """True when a chat model selects what an assistant is given, so that it can be asked here."""
+    return bool(conf().ai_model)
 
 
 def ask_what_if(
-    user: User, *, text: str, agent: Agent, visibility: str, org: Organization | None
+    user: User,
+    *,
+    text: str,
+    agent: Agent,
+    visibility: str,
+    org: Organization | None,
+    ask_model: bool = False,
 ) -> WhatIf:
     """Explain a recall for a person in a conversation of this visibility; writes nothing.
+
+    `ask_model` asks the chat model as a recall would, which costs what a recall costs.
 
     The viewer is the one that a host's token for this agent (and organization) would have.
     """
@@ -90,10 +108,11 @@ def ask_what_if(
         limit=agent.limit,
         deadline_ms=DEADLINE_MS,
     )
-    return _in_words(viewer, explain_recall(request))
+    ask_model = ask_model and has_model()
+    return _in_words(viewer, explain_recall(request, ask_model=ask_model), asked=ask_model)
 
 
-def _in_words(viewer: Viewer, answer: RecallExplanation) -> WhatIf:
+def _in_words(viewer: Viewer, answer: RecallExplanation, *, asked: bool) -> WhatIf:
     seen = replace(viewer, agent=None, private_use=PublicUse.ALL)
     return WhatIf(
         prompt=answer.prompt or "",
@@ -102,7 +121,18 @@ def _in_words(viewer: Viewer, answer: RecallExplanation) -> WhatIf:
         silence=SILENCES.get(answer.silence, ""),
         late=answer.timed_out,
         degraded=answer.degraded,
+        note=_note(answer, asked=asked),
     )
+
+
+def _note(answer: RecallExplanation, *, asked: bool) -> str:
+    if not has_model() or answer.silence:
+        return ""
+    if not asked:
+        return "The model that selects for the assistant was not asked: this is by rank alone."
+    if answer.reason:
+        return "The model that selects did not answer, so the assistant would be given nothing."
+    return "Selected by the model, as for the assistant."
 
 
 def _judged(viewer: Viewer, candidates: Sequence[Candidate]) -> list[Judged]:

@@ -15,28 +15,45 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from enum import StrEnum
 
 from django.db import Error
 
-from junior_memory import clock, embedding_models
-from junior_memory.access import Source, Viewer
+from junior_memory import clock, consent, embedding_models
+from junior_memory.access import Viewer
 from junior_memory.closer import look_closer
 from junior_memory.conf import conf
 from junior_memory.deadlines import Deadline, DeadlinePassed, held_to
 from junior_memory.gates import Candidate, Found, Gate, judge
 from junior_memory.legs import Leg, may_part, run_legs
 from junior_memory.lexical import query_terms
-from junior_memory.models import Agent, Memory, PublicUse
+from junior_memory.models import Memory, PublicUse
 from junior_memory.prompt_block import Note, pack
 from junior_memory.providers import ChatModel
+from junior_memory.providers.base import TIMEOUT
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.ranking import preset
 from junior_memory.recall_record import Outcome, RecallRecord
+from junior_memory.recall_request import (
+    RecallRequest,
+    Silence,
+    seconds_for_others,
+    silence_of,
+    turn_of,
+)
 from junior_memory.search import LEXICAL, Gathered, Hit, find_by_words, fuse_lists, read_hits
-from junior_memory.selection import LATE, Selected, model_in_use, select
+from junior_memory.selection import Selected, model_in_use, select
 from junior_memory.text import collapse
 from junior_memory.vector import Query, vector_leg
+
+__all__ = [
+    "Recall",
+    "RecallExplanation",
+    "RecallRequest",
+    "Recalled",
+    "Silence",
+    "explain_recall",
+    "recall",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -55,35 +72,6 @@ LEG_SHARE_BESIDE_MODEL = 0.5
 
 SELECTION = "selection"
 """The name of the model's part among what may be degraded."""
-
-
-class Silence(StrEnum):
-    """Why a recall gave nothing before it looked; the empty one means it looked."""
-
-    NONE = ""
-    BLANK = "blank"
-    MODE = "memory_mode"
-    DEPLOYMENT = "recall_disabled"
-    AGENT = "agent_does_not_inject"
-    PERSON = "person_turned_recall_off"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallRequest:
-    """What a host asks before a run. Authority is in `viewer` alone; `text` is only searched for.
-
-    `started_at` (monotonic seconds) lets the edge count its own time into the deadline.
-    """
-
-    viewer: Viewer
-    agent: Agent
-    conversation_id: str
-    source: Source
-    text: str
-    limit: int = 6
-    deadline_ms: int = 1500
-    memory_mode: str = "on"
-    started_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +146,19 @@ class _Looking:
     apart: bool
 
 
-def recall(request: RecallRequest, *, now: datetime | None = None) -> Recall:
+def recall(
+    request: RecallRequest, *, model: ChatModel | None = None, now: datetime | None = None
+) -> Recall:
     """Return what fits a message, inside the deadline, and record that it was used.
 
-    Late or failing: nothing, with `timed_out` or `degraded`. Raises Unavailable when the database
-    is gone.
+    `model` selects instead of the configured one. Late or failing: nothing, with `timed_out` or
+    `degraded`. Raises Unavailable when the database is gone.
     """
-    silence, honoured = _silence(request)
+    deadline = Deadline.after(request.deadline_ms, started_at=request.started_at)
+    silence, honoured = silence_of(request, deadline)
     if silence:
         return Recall(None, (), uuid.uuid4(), honoured, cost_usd=Decimal(0))
-    looking = _look_for(request, model=model_in_use(), now=now)
+    looking = _look_for(request, deadline, model=model or model_in_use(), now=now)
     record = looking.record
     decided = _decide_in_time(request, looking)
     outcome = Outcome(
@@ -176,7 +167,7 @@ def recall(request: RecallRequest, *, now: datetime | None = None) -> Recall:
     if decided.reason or not decided.late:
         record.write(outcome, looking.deadline)
     elif record.payer.calls:
-        record.write_later(replace(outcome, reason=LATE))
+        record.write_later(replace(outcome, reason=TIMEOUT))
     if looking.deadline.remaining_ms <= 0 and not decided.late:
         decided = _Decided(late=True)
     return Recall(
@@ -191,7 +182,11 @@ def recall(request: RecallRequest, *, now: datetime | None = None) -> Recall:
 
 
 def explain_recall(
-    request: RecallRequest, *, ask_model: bool = False, now: datetime | None = None
+    request: RecallRequest,
+    *,
+    ask_model: bool = False,
+    model: ChatModel | None = None,
+    now: datetime | None = None,
 ) -> RecallExplanation:
     """Say what `recall` would give and what stopped the rest, by the same code; writes nothing.
 
@@ -199,11 +194,12 @@ def explain_recall(
     the candidates stand memories that a rule kept from being any: facts about somebody else, and
     private ones that the person keeps out of public conversations.
     """
-    silence, honoured = _silence(request)
+    deadline = Deadline.after(request.deadline_ms, started_at=request.started_at)
+    silence, honoured = silence_of(request, deadline)
     if silence:
         return RecallExplanation(None, (), silence, honoured)
-    model = model_in_use() if ask_model else None
-    looking = _look_for(request, model=model, now=now)
+    asked = model or model_in_use() if ask_model else None
+    looking = _look_for(request, deadline, model=asked, now=now)
     decided = _decide_in_time(request, looking)
     ruled_out: tuple[Candidate, ...] = ()
     # A database that is slow or gone by now leaves the explanation without them.
@@ -220,31 +216,14 @@ def explain_recall(
     )
 
 
-def _look_for(request: RecallRequest, *, model: ChatModel | None, now: datetime | None) -> _Looking:
+def _look_for(
+    request: RecallRequest, deadline: Deadline, *, model: ChatModel | None, now: datetime | None
+) -> _Looking:
     moment = now or clock.now()
     record = RecallRecord(
         uuid.uuid4(), request.agent, request.conversation_id, request.viewer.user, moment
     )
-    deadline = Deadline.after(request.deadline_ms, started_at=request.started_at)
     return _Looking(deadline, moment, model, record, may_part())
-
-
-def _silence(request: RecallRequest) -> tuple[Silence, str]:
-    """Why nothing may be recalled, if so, and the memory mode that is honoured."""
-    mode = request.memory_mode
-    user = request.viewer.user
-    if mode in {"off", "writeOnly"}:
-        return Silence.MODE, mode
-    without_reading = "off" if mode == "readOnly" else "writeOnly"
-    if not conf().recall_enabled:
-        return Silence.DEPLOYMENT, without_reading
-    if not request.agent.inject:
-        return Silence.AGENT, without_reading
-    if user is not None and user.recall_off_at is not None:
-        return Silence.PERSON, without_reading
-    if not request.text.strip():
-        return Silence.BLANK, mode
-    return Silence.NONE, mode
 
 
 def _rows(viewer: Viewer, now: datetime) -> MemoryQuerySet:
@@ -255,7 +234,8 @@ def _decide_in_time(request: RecallRequest, looking: _Looking) -> _Decided:
     """Decide, or say that it was late or failed."""
     try:
         decided = _decide(request, looking)
-        looking.deadline.check()
+        if not decided.reason:
+            looking.deadline.check()
     except DeadlinePassed:
         return _Decided(late=True)
     except Error as error:
@@ -295,6 +275,20 @@ def _decide(request: RecallRequest, looking: _Looking) -> _Decided:
                 tuple(candidates), None, degraded, late=selected.is_late, reason=selected.reason
             )
     packed, prompt = _packed(candidates, limit=request.limit)
+    used = [candidate.hit.memory for candidate in packed if not candidate.gate]
+    written = consent.formatted(
+        used, turn_of(request), timeout_seconds=seconds_for_others(looking.deadline)
+    )
+    if written is not None:
+        ids = [memory.pk for memory in used]
+        with held_to(looking.deadline):
+            seen = set(rows.filter(pk__in=ids).values_list("pk", flat=True))
+        if len(seen) == len(ids):
+            prompt = written
+        else:
+            # Forgotten while the operator's code wrote: its block may hold what is gone.
+            left = [one for one in packed if one.gate or one.hit.memory.pk in seen]
+            packed, prompt = _packed(left, limit=request.limit)
     return _Decided(tuple(packed), prompt, answer.degraded)
 
 

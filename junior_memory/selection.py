@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextvars
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -26,7 +27,8 @@ from junior_memory.providers import (
     UnusableEmbedder,
     chat_model_in_use,
 )
-from junior_memory.providers.base import Attempt, Question
+from junior_memory.providers.base import TIMEOUT, Attempt, Question
+from junior_memory.relevance import select_relevant
 from junior_memory.secrets import mask_secrets
 
 logger = logging.getLogger(__name__)
@@ -34,16 +36,18 @@ logger = logging.getLogger(__name__)
 ASKED_CHARACTERS = 4_000
 """The last characters of a message that the model reads."""
 
-RESERVE_MS = 120
+ATTEMPTS = 2
+"""How often a model is asked, the second time only where the first left time for as long a one."""
+
+RESERVE_MS = 150
 """Kept back from the model: for reading once more, the event, and the answer's way out."""
 
 RESERVE_SHARE = 0.3
 """The most of a short time that is kept back."""
 
-HANDOVER_MS = 15
-"""How long beyond its own limit a model's thread is waited for: its refusal is on the way."""
-
-LATE = "timeout"
+HANDOVER_SHARE = 0.3
+"""What of that a model's thread is waited for beyond its limit: its refusal is on the way, and what
+it cost on its way to the record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +57,6 @@ class Selected:
     ids: tuple[UUID, ...] = ()
     reason: str = ""
     is_late: bool = False
-
-    @property
-    def failed(self) -> bool:
-        """True when the model gave no usable answer in time."""
-        return bool(self.reason)
 
 
 class _UnusableModel:
@@ -103,20 +102,22 @@ def select(
     called when the thread is done, also long after the answer left.
     """
     left_ms = deadline.remaining_ms
-    allowed_ms = left_ms - min(RESERVE_MS, RESERVE_SHARE * left_ms)
-    if allowed_ms <= 0:
-        return Selected(reason=LATE, is_late=True)
+    reserve_ms = min(RESERVE_MS, RESERVE_SHARE * left_ms)
+    if left_ms <= 0:
+        return Selected(reason=TIMEOUT, is_late=True)
     asking = _Asking(
         mask_secrets(text)[-ASKED_CHARACTERS:],
         [(one.hit.memory.pk, cut(one.hit.memory.content)) for one in offered],
         model,
-        Deadline.after(allowed_ms),
+        Deadline.after(left_ms - reserve_ms),
         payer,
     )
-    if not apart:
-        return asking.ask()
-    lend_connection()
-    return asking.ask_apart(settle)
+    if apart:
+        lend_connection()
+    selected = asking.ask_apart(reserve_ms * HANDOVER_SHARE, settle) if apart else asking.ask()
+    if selected.reason:
+        logger.warning("memory_recall_selection_failed (%s)", selected.reason)
+    return selected
 
 
 class _Asking:
@@ -135,13 +136,12 @@ class _Asking:
         self._model = model
         self._deadline = deadline
         self._payer = payer
-        self._selected = Selected(reason=LATE, is_late=True)
+        self._selected = Selected(reason=TIMEOUT, is_late=True)
         self._has_answered = threading.Event()
 
     def ask(self) -> Selected:
-        while True:
-            from junior_memory.relevance import select_relevant
-
+        known = {memory_id for memory_id, _ in self._offered}
+        for number in range(ATTEMPTS):
             begun_ms = self._deadline.remaining_ms
             try:
                 ids = select_relevant(
@@ -152,20 +152,24 @@ class _Asking:
                     model=self._model,
                 )
             except ModelFailed as failure:
-                left_ms = self._deadline.remaining_ms
-                if failure.is_permanent or left_ms <= begun_ms - left_ms:
-                    return _failed(failure.reason, is_late=left_ms <= 0 or failure.reason == LATE)
-                continue
-            known = {memory_id for memory_id, _ in self._offered}
-            return Selected(tuple(dict.fromkeys(one for one in ids if one in known)))
+                took_ms = begun_ms - self._deadline.remaining_ms
+                wait_ms = 1000 * (failure.retry_after_seconds or 0)
+                has_time = self._deadline.remaining_ms - wait_ms > took_ms
+                if failure.is_permanent or number + 1 == ATTEMPTS or not has_time:
+                    return Selected(reason=failure.reason, is_late=failure.reason == TIMEOUT)
+                time.sleep(wait_ms / 1000)
+            else:
+                return Selected(tuple(dict.fromkeys(one for one in ids if one in known)))
+        return Selected(reason=TIMEOUT, is_late=True)
 
-    def ask_apart(self, settle: Callable[[], None]) -> Selected:
+    def ask_apart(self, patience_ms: float, settle: Callable[[], None]) -> Selected:
         run = contextvars.copy_context().run
         threading.Thread(
             target=lambda: run(self._work, settle), name="relevance", daemon=True
         ).start()
-        if not self._has_answered.wait(max(0.0, self._deadline.remaining_ms + HANDOVER_MS) / 1000):
-            return _failed(LATE, is_late=True)
+        left_ms = self._deadline.remaining_ms + patience_ms
+        if not self._has_answered.wait(max(0.0, left_ms) / 1000):
+            return Selected(reason=TIMEOUT, is_late=True)
         return self._selected
 
     def _work(self, settle: Callable[[], None]) -> None:
@@ -179,8 +183,3 @@ class _Asking:
         finally:
             self._has_answered.set()
             connections.close_all()
-
-
-def _failed(reason: str, *, is_late: bool) -> Selected:
-    logger.warning("memory_recall_selection_failed (%s)", reason)
-    return Selected(reason=reason, is_late=is_late)
