@@ -32,13 +32,7 @@ MAX_LEARNED = 100
 """Facts that one session may teach: what its event holds."""
 
 EXISTING = 10
-"""Standing memories that go along with one window (CONFORMANCE 1.6)."""
-
-PIECE = 1_500
-"""Characters of a window that are searched for at once, as recall searches."""
-
-MAX_PIECES = 6
-"""Pieces of one window, spread over all of it."""
+"""Standing memories that go along with one stretch of a window (CONFORMANCE 1.6)."""
 
 FINAL = (SessionState.PROCESSED, SessionState.SKIPPED, SessionState.FAILED)
 
@@ -143,33 +137,12 @@ def _read_by_model(
 def _existing(
     session: CompletedSession, text: str, *, payer: OnBehalf, now: datetime
 ) -> tuple[Known, ...]:
-    """Find what is held already where this session's facts would go, over all of a window's text.
-
-    The pieces take turns, so that the end of a long conversation counts as much as its beginning.
-    """
+    """Find what is held already where this session's facts would go, nearest first."""
     holder = capture.holder_of(session)
     if holder is None:
         return ()
-    found = [
-        reconciling.held_alike(holder, piece, payer=payer, now=now, limit=EXISTING)
-        for piece in _pieces(text)
-    ]
-    taken: dict[UUID, Known] = {}
-    for place in range(EXISTING):
-        for hits in found:
-            if place < len(hits):
-                row = hits[place]
-                taken[row.pk] = Known(row.pk, row.content, row.observed_at, row.kind)
-    return tuple(taken.values())[:EXISTING]
-
-
-def _pieces(text: str) -> list[str]:
-    pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
-    pieces = [piece for piece in pieces if piece.strip()]
-    if len(pieces) <= MAX_PIECES:
-        return pieces
-    step = (len(pieces) - 1) / (MAX_PIECES - 1)
-    return [pieces[round(place * step)] for place in range(MAX_PIECES)]
+    hits = reconciling.held_alike(holder, text, payer=payer, now=now, limit=EXISTING)
+    return tuple(Known(row.pk, row.content, row.observed_at, row.kind) for row in hits)
 
 
 def _rule(session: CompletedSession, one: Routed, *, payer: OnBehalf, now: datetime) -> Ruling:
