@@ -13,6 +13,9 @@ from collections.abc import Callable
 PATIENCE = 3
 """Time limits in a row after which an endpoint counts as hanging."""
 
+CLEARLY_MORE = 1.25
+"""How many times as long as those who gave up one has to wait to be let through all the same."""
+
 PAUSE_SECONDS = 15.0
 """How long it is left alone; then one request finds out, and the rest waits for what it finds."""
 
@@ -31,7 +34,7 @@ class Breaker:
         """True when a request may be made that waits that long."""
         with self._lock:
             now = self._clock()
-            if self._late < PATIENCE or timeout_seconds > self._waited:
+            if self._late < PATIENCE or timeout_seconds > self._waited * CLEARLY_MORE:
                 return True
             if now < self._paused_until:
                 return False
