@@ -18,7 +18,8 @@ from junior_memory import access, people
 from junior_memory.conf import conf
 from junior_memory.deadlines import Deadline, DeadlinePassed, held_to
 from junior_memory.models import Agent, Identity
-from junior_memory.recall import MAX_LINES, RecallRequest, recall
+from junior_memory.recall import RecallRequest, recall
+from junior_memory.recall_decision import MAX_LINES
 
 router = Router(tags=["recall"], by_alias=True)
 

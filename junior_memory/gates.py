@@ -30,6 +30,7 @@ class Gate(StrEnum):
 
     NONE = ""
     NOT_RELEVANT = "not_relevant"
+    TOO_FAR = "too_far"
     BELOW_MIN_SCORE = "below_min_score"
     WEAKER_THAN_BEST = "weaker_than_best"
     NOT_SELECTED = "not_selected"

@@ -5,6 +5,7 @@ Escaped, delimited, dated, public and team lines marked, with a caution; no ids,
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,6 +30,9 @@ CAUTION = (
 _MARKS = {"public": "public", "org": "team"}
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
+_JOINERS = "\u200c\u200d"
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
 Key = TypeVar("Key")
 
 
@@ -52,8 +56,17 @@ class Block(Generic[Key]):
 
 
 def escape(content: str) -> str:
-    """Return content on one line, unable to close the block or open another."""
-    return " ".join(content.translate(_ESCAPES).split())
+    """Return content on one line, all of it to be seen, unable to close the block or open another.
+
+    Characters that show nothing and could carry words past a reader (direction marks, zero-width
+    spaces, tags, controls) are left out; joiners stay, which emoji and Persian are written with.
+    """
+    line = " ".join(content.translate(_ESCAPES).split())
+    if line.isprintable():
+        return line
+    return "".join(
+        one for one in line if one in _JOINERS or unicodedata.category(one) not in _UNSEEN
+    )
 
 
 def cut(content: str, *, limit: int = MAX_LINE_CONTENT) -> str:

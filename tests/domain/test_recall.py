@@ -12,8 +12,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from junior_memory import access, legs, lexical, memories
-from junior_memory import recall as recalling
+from junior_memory import access, legs, lexical, memories, recall_decision
 from junior_memory.access import Source, Viewer
 from junior_memory.conf import conf
 from junior_memory.gates import Gate
@@ -336,7 +335,7 @@ def test_a_late_database_means_nothing_inside_the_deadline(
             cursor.execute("SELECT pg_sleep(5)")
         raise AssertionError("slept through")
 
-    monkeypatch.setattr(recalling, "find_by_words", sleeping)
+    monkeypatch.setattr(recall_decision, "find_by_words", sleeping)
     begin = time.monotonic()
     answer = recall(ask(cast, "Which oolong tea?", deadline_ms=300), now=now)
     assert time.monotonic() - begin < 0.35
@@ -352,7 +351,7 @@ def test_a_failing_leg_is_named_and_the_run_goes_on(
             cursor.execute("SELECT 1/0")
         raise AssertionError("divided")
 
-    monkeypatch.setattr(recalling, "find_by_words", broken)
+    monkeypatch.setattr(recall_decision, "find_by_words", broken)
     answer = recall(ask(cast, "Which oolong tea?"), now=now)
     assert (answer.prompt, answer.degraded, answer.timed_out) == (None, ("lexical",), False)
 
