@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -11,6 +12,19 @@ MAX_CANDIDATES = 5
 
 MAX_EVIDENCE = 10
 """Transcript entries that one candidate may cite (CONFORMANCE 1.6)."""
+
+
+WRITE_TOOLS = frozenset({"createMemory", "removeMemory"})
+READ_TOOLS = frozenset({"listMemories", "searchMemories"})
+MEMORY_TOOLS = WRITE_TOOLS | READ_TOOLS
+"""The product's own tools; hosts put prefixes before their names."""
+
+_NAME_PARTS = re.compile(r"[^A-Za-z0-9]+")
+
+
+def bare_tool_name(name: str) -> str:
+    """Return a tool's name without what hosts put before it: `mcp__memory__createMemory`."""
+    return _NAME_PARTS.split(name)[-1]
 
 
 class EntryType(StrEnum):

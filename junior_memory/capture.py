@@ -216,6 +216,11 @@ def _held_reason(visibility: str, one: Routed, teller: Identity | None, now: dat
     """Return why a person must decide first; empty when nobody must."""
     if _orders_the_assistant(one) and (_is_shared(visibility) or not one.is_own_word):
         return HELD_ORDERS
+    return held_in_public(visibility, teller, now=now)
+
+
+def held_in_public(visibility: str, teller: Identity | None, *, now: datetime) -> str:
+    """Return why a public fact waits for staff: nobody's account, or too many of one a day."""
     if visibility != Visibility.PUBLIC:
         return ""
     unlinked = teller is None or teller.user_id is None

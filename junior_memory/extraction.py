@@ -15,12 +15,14 @@ from junior_memory import fingerprints, heuristics
 from junior_memory.candidates import (
     MAX_CANDIDATES,
     MAX_EVIDENCE,
+    MEMORY_TOOLS,
     ActorRef,
     Authority,
     Candidate,
     Entry,
     EntryType,
     Role,
+    bare_tool_name,
 )
 
 MIN_ECHO_LENGTH = 12
@@ -78,14 +80,18 @@ class Routed:
 
 
 def echoes(entries: Sequence[Entry], recalled: Sequence[str]) -> frozenset[int]:
-    """Return the entries that repeat what recall gave the host in this conversation."""
+    """Return the entries that repeat what memory gave the host: by recall, or by our own tools.
+
+    A private memory that a tool read in a public conversation must not be learned there again.
+    """
     texts = [
         folded for text in recalled if len(folded := fingerprints.fold(text)) >= MIN_ECHO_LENGTH
     ]
     return frozenset(
         entry.index
         for entry in entries
-        if texts and any(text in fingerprints.fold(entry.text) for text in texts)
+        if bare_tool_name(entry.tool_name) in MEMORY_TOOLS
+        or (texts and any(text in fingerprints.fold(entry.text) for text in texts))
     )
 
 

@@ -192,12 +192,11 @@ def _create(new: NewMemory, content: str, now: datetime) -> Created:
             tombstones.count_blocked(marks, now=now)
             return Created(Outcome.BLOCKED, None)
     prints = _duplicate_fingerprints(new, content)
-    twin = active_twin(prints, now, also_held=new.is_passive)
+    twin = active_twin(prints, now, also_held=new.is_passive or bool(new.held_reason))
     twin = twin or _corrected_since(new, prints, now)
     if twin is not None:
         _keep_key(new, twin, now)
-        if not new.is_passive:
-            tombstones.lift_tombstones(new.scopes, content)
+        _lift(new, content)
         return Created(Outcome.EXISTING, twin)
     _check_quota(new, now)
     memory = _insert(new, content, prints[0], now)
@@ -206,9 +205,14 @@ def _create(new: NewMemory, content: str, now: datetime) -> Created:
         if winner is None:
             raise Conflict("Another write of the same fact is under way; try again.")
         return Created(Outcome.EXISTING, winner)
-    if not new.is_passive:
-        tombstones.lift_tombstones(new.scopes, content)
+    _lift(new, content)
     return Created(Outcome.CREATED, memory)
+
+
+def _lift(new: NewMemory, content: str) -> None:
+    """Asked for in so many words, a fact may be learned again, unless a person decides first."""
+    if not new.is_passive and not new.held_reason:
+        tombstones.lift_tombstones(new.scopes, content)
 
 
 def _key_hashes(new: NewMemory) -> list[str]:
@@ -423,8 +427,7 @@ def repeat_memory(new: NewMemory, twin: Memory, *, now: datetime) -> Memory:
     """
     content = _checked_content(new, now)
     _keep_key(new, twin, now)
-    if not new.is_passive:
-        tombstones.lift_tombstones(new.scopes, content)
+    _lift(new, content)
     return twin
 
 

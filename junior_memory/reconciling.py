@@ -143,19 +143,26 @@ def remember(
     payer: OnBehalf,
     now: datetime,
     timeout_seconds: float = TIMEOUT_SECONDS,
+    then: Callable[[Remembered], None] | None = None,
 ) -> Remembered:
     """Store one fact that was asked for in so many words, against the ones that stand.
 
-    Without a model, or when it fails, the fact is stored beside the others. Raises what
-    `memories.create_memory` raises.
+    Without a model, or when it fails, the fact is stored beside the others. `then` is called inside
+    the storing transaction, and takes it back by raising. Raises what `memories.create_memory`
+    raises.
     """
-    for _ in range(ROUNDS):
+    for rounds_left in reversed(range(ROUNDS)):
         ruling = rule_on(new, payer=payer, now=now, timeout_seconds=timeout_seconds)
         with transaction.atomic():
             lock([owner_lock(new.owner.pk if new.owner else None)])
-            if not has_changed(new, ruling, now=now):
-                return apply_ruling(new, ruling, now=now)
-    return Remembered(create_memory(new, now=now))
+            changed = has_changed(new, ruling, now=now)
+            if changed and rounds_left:
+                continue
+            remembered = apply_ruling(new, Ruling() if changed else ruling, now=now)
+            if then is not None:
+                then(remembered)
+            return remembered
+    raise AssertionError("unreachable: the last round stores")
 
 
 def rule_on(

@@ -19,7 +19,14 @@ from django.db import transaction
 
 from junior_memory import access, budgets, clock, consent, events, fingerprints, people, queue
 from junior_memory.access import LocationRef, Source
-from junior_memory.candidates import ActorRef, Entry, EntryType, Role
+from junior_memory.candidates import (
+    WRITE_TOOLS,
+    ActorRef,
+    Entry,
+    EntryType,
+    Role,
+    bare_tool_name,
+)
 from junior_memory.capture import Capture, store_candidates
 from junior_memory.conf import conf
 from junior_memory.errors import Conflict, JuniorMemoryError, NotFound, SessionChanged
@@ -43,8 +50,6 @@ from junior_memory.transcripts import actor_of, actor_ref, entries_of
 
 logger = logging.getLogger(__name__)
 
-WRITE_TOOLS = frozenset({"createMemory", "removeMemory"})
-TOOL_PREFIX = "memory_"
 LEARNING_MODES = frozenset({"on", "writeOnly"})
 FINAL = frozenset({SessionState.PROCESSED, SessionState.SKIPPED, SessionState.FAILED})
 MAX_ATTEMPTS = 5
@@ -225,7 +230,7 @@ def _is_memory_write(entry: Entry) -> bool:
     return (
         entry.type is EntryType.TOOL_RESULT
         and not entry.is_error
-        and entry.tool_name.removeprefix(TOOL_PREFIX) in WRITE_TOOLS
+        and bare_tool_name(entry.tool_name) in WRITE_TOOLS
     )
 
 

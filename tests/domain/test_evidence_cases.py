@@ -366,6 +366,19 @@ CASES = (
         [("preference", "private", TEA)],
     ),
     Case(
+        "what a memory tool read is not evidence: a private fact would become public",
+        [told("What do you know?"), looked_up(DEPLOY, name="mcp__junior-memory__searchMemories")],
+        [knows(DEPLOY, 1)],
+        source=PUBLIC,
+        dropped=1,
+    ),
+    Case(
+        "a host's prefix hides no memory tool",
+        [told("Remember tea."), looked_up("ok", name="mcp__junior-memory__createMemory")],
+        [prefers(TEA, 0)],
+        skipped="memory_tool_used",
+    ),
+    Case(
         "the same text as procedure and as knowledge are two memories",
         [told("Deploys go out from the main branch.")],
         [knows(DEPLOY, 0), does(DEPLOY, 0)],
