@@ -8,15 +8,17 @@ from pydantic import AfterValidator
 
 from api.auth import ApiRequest, may_read, staff_only
 from api.schemas import Moment, Out, Params, Usd, Whole
-from junior_memory import reports
-from junior_memory.reports import CountDay, Share
+from junior_memory import budgets, reports, spending
+from junior_memory.budgets import Budget
+from junior_memory.reports import CountDay
+from junior_memory.spending import Share
 
 router = Router(tags=["numbers"], by_alias=True)
 
 
 def _known_window(days: int) -> int:
-    if days not in reports.WINDOWS:
-        raise ValueError(f"must be one of {', '.join(map(str, reports.WINDOWS))}")
+    if days not in spending.WINDOWS:
+        raise ValueError(f"must be one of {', '.join(map(str, spending.WINDOWS))}")
     return days
 
 
@@ -61,11 +63,13 @@ class DashboardOut(Out):
 
 
 class CostDayOut(Out):
-    """What one day cost: what its events cost, and calls that bought nothing."""
+    """What one day cost: what its events cost, upkeep, and calls that bought nothing."""
 
     date: date
     extraction_usd: Usd
     recall_usd: Usd
+    review_usd: Usd
+    upkeep_usd: Usd
     nothing_usd: Usd
     total_usd: Usd
 
@@ -79,6 +83,17 @@ class ShareOut(Out):
     unknown: int
 
 
+class BudgetOut(Out):
+    """One budget and what is spent of it; without an agent it is the deployment's."""
+
+    agent: str | None
+    period: Literal["day", "month"]
+    limit_usd: Usd
+    spent_usd: Usd
+    unknown: int
+    reached: bool
+
+
 class CostsOut(Out):
     """What learning and recall cost in a window of days, and what it was good for."""
 
@@ -88,6 +103,8 @@ class CostsOut(Out):
     previous_usd: Usd
     extraction_usd: Usd
     recall_usd: Usd
+    review_usd: Usd
+    upkeep_usd: Usd
     nothing_usd: Usd
     per_useful_recall_usd: Usd | None
     by_operation: list[ShareOut]
@@ -99,6 +116,7 @@ class CostsOut(Out):
     useful_recalls: int
     calls: int
     unknown: int
+    budgets: list[BudgetOut]
     generated_at: Moment
 
 
@@ -133,6 +151,16 @@ class QueueOut(Out):
     failures: list[FailureOut]
 
 
+class FailingCallsOut(Out):
+    """Calls of a model that came to nothing in the last day, for one reason."""
+
+    operation: str
+    model: str
+    reason: str
+    calls: int
+    last_at: Moment
+
+
 class ReportOut(Out):
     """The deployment at a glance."""
 
@@ -142,6 +170,7 @@ class ReportOut(Out):
     queue: QueueOut
     skipped: dict[str, int]
     held: int
+    failing_calls: list[FailingCallsOut]
     generated_at: Moment
 
 
@@ -163,6 +192,17 @@ def _shares(shares: tuple[Share, ...]) -> list[ShareOut]:
     ]
 
 
+def _budget(budget: Budget) -> BudgetOut:
+    return BudgetOut(
+        agent=budget.agent or None,
+        period=budget.period,
+        limit_usd=budget.limit_usd,
+        spent_usd=budget.spent_usd,
+        unknown=budget.unknown,
+        reached=budget.is_reached,
+    )
+
+
 @router.get("/dashboard", auth=may_read(), response=DashboardOut)
 def get_dashboard(request: ApiRequest) -> DashboardOut:
     """Count what you see."""
@@ -175,7 +215,7 @@ def get_dashboard(request: ApiRequest) -> DashboardOut:
 @router.get("/costs", auth=staff_only(WindowQuery), response=CostsOut)
 def get_costs(request: ApiRequest, query: Query[WindowQuery]) -> CostsOut:  # noqa: ARG001
     """Read what learning and recall cost (staff)."""
-    spent = reports.costs(query.days)
+    spent = spending.costs(query.days)
     return CostsOut(
         window=spent.window,
         days=[
@@ -183,6 +223,8 @@ def get_costs(request: ApiRequest, query: Query[WindowQuery]) -> CostsOut:  # no
                 date=day.date,
                 extraction_usd=day.extraction_usd,
                 recall_usd=day.recall_usd,
+                review_usd=day.review_usd,
+                upkeep_usd=day.upkeep_usd,
                 nothing_usd=day.nothing_usd,
                 total_usd=day.total_usd,
             )
@@ -192,6 +234,8 @@ def get_costs(request: ApiRequest, query: Query[WindowQuery]) -> CostsOut:  # no
         previous_usd=spent.previous_usd,
         extraction_usd=spent.extraction_usd,
         recall_usd=spent.recall_usd,
+        review_usd=spent.review_usd,
+        upkeep_usd=spent.upkeep_usd,
         nothing_usd=spent.nothing_usd,
         per_useful_recall_usd=spent.per_useful_recall_usd,
         by_operation=_shares(spent.by_operation),
@@ -203,6 +247,7 @@ def get_costs(request: ApiRequest, query: Query[WindowQuery]) -> CostsOut:  # no
         useful_recalls=spent.useful_recalls,
         calls=spent.calls,
         unknown=spent.unknown,
+        budgets=[_budget(one) for one in budgets.all_standing(now=spent.generated_at)],
         generated_at=spent.generated_at,
     )
 
@@ -239,5 +284,15 @@ def get_report(request: ApiRequest) -> ReportOut:  # noqa: ARG001
         ),
         skipped=report.skipped,
         held=report.held,
+        failing_calls=[
+            FailingCallsOut(
+                operation=one.operation,
+                model=one.model,
+                reason=one.reason,
+                calls=one.calls,
+                last_at=one.last_at,
+            )
+            for one in report.failing
+        ],
         generated_at=report.generated_at,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from urllib.parse import urlencode
 
@@ -11,38 +11,52 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from dashboard.charts import DailyChart, Series
-from junior_memory import reports, spending
+from junior_memory import budgets, reports, spending
+from junior_memory.budgets import DAY, Budget
 from junior_memory.conf import conf
 from junior_memory.models import ModelCall
-from junior_memory.reports import Costs, OperationalReport, format_usd
-from junior_memory.spending import Budget, Learned
+from junior_memory.reports import Learned, OperationalReport, format_usd
+from junior_memory.spending import WINDOWS, Costs, Share
 
 PURPOSE = "purpose"
 SPLITS = ((PURPOSE, "Purpose"), ("operation", "Operation"), ("model", "Model"))
 DEFAULT_DAYS = 30
 
+PURPOSES = {
+    spending.EXTRACTION: "Extraction",
+    spending.RECALL: "Recall",
+    spending.REVIEW: "Review on request",
+    spending.UPKEEP: "Upkeep",
+    spending.NOTHING: "Bought nothing",
+}
+ALWAYS_DRAWN = (spending.EXTRACTION, spending.RECALL, spending.NOTHING)
 OPERATIONS = {
-    "extract": "Extraction",
     "extraction": "Extraction",
     "review": "Review",
-    "adjudicate": "Adjudication",
     "adjudication": "Adjudication",
     "relevance": "Relevance",
     "embed": "Embedding",
-    "embedding": "Embedding",
+    "check": "Connection check",
     spending.OTHER: "Everything else",
     spending.NOTHING: "Bought nothing",
 }
 OUTCOMES = {
     "ok": "Answered for nothing",
-    "empty": "Empty",
-    "failed": "Failed",
-    "error": "Failed",
     "timeout": "Too late",
+    "failed": "Connection lost",
+    "rate_limited": "Too many requests",
+    "no_quota": "No credit left",
     "truncated": "Cut off",
-    "garbage": "Not readable",
+    "refused": "Declined to answer",
+    "empty": "Empty",
     "invalid": "Not readable",
-    "retried": "Tried again",
+    "too_many": "More than asked for",
+    "too_long": "Prompt too long",
+    "paused": "Left alone after hanging",
+    "unusable": "Not configured",
+    "http_401": "Key not accepted",
+    "http_403": "Not allowed",
+    "http_404": "No such model or address",
 }
 PART_COLORS = ("--chart-1", "--chart-2", "--chart-3", "--chart-4", "--chart-5")
 NEAR = Decimal("0.8")
@@ -61,7 +75,7 @@ class Window:
         """Read the query part of an address."""
         days, split = values.get("days", ""), values.get("split", "")
         return cls(
-            days=int(days) if days in {str(window) for window in reports.WINDOWS} else DEFAULT_DAYS,
+            days=int(days) if days in {str(window) for window in WINDOWS} else DEFAULT_DAYS,
             split=split if split in dict(SPLITS) else PURPOSE,
         )
 
@@ -117,6 +131,7 @@ class Overview:
     learned: Learned
     cost_chart: DailyChart
     memory_chart: DailyChart
+    standing: tuple[Budget, ...]
     any_calls: bool
     """True when a model was ever called."""
 
@@ -125,7 +140,7 @@ class Overview:
         """The windows of days."""
         return [
             Choice(f"{days}", self.window.url(days=days), days == self.window.days)
-            for days in reports.WINDOWS
+            for days in WINDOWS
         ]
 
     @property
@@ -200,7 +215,7 @@ class Overview:
     @property
     def budgets(self) -> list[BudgetLine]:
         """The configured budgets, in words."""
-        return [_budget_line(one) for one in spending.budgets(self.report.costs.days)]
+        return [_budget_line(one, self.costs.days[-1].date) for one in self.standing]
 
 
 def read_overview(window: Window, *, now: datetime) -> Overview:
@@ -208,14 +223,15 @@ def read_overview(window: Window, *, now: datetime) -> Overview:
     report = reports.operational_report(now=now)
     costs = report.costs
     if window.days != costs.window:
-        costs = reports.costs(window.days, now=now)
+        costs = spending.costs(window.days, now=now)
     return Overview(
         window=window,
         costs=costs,
         report=report,
-        learned=spending.learned(window.days, now=now),
+        learned=reports.learned(window.days, now=now),
         cost_chart=cost_chart(costs, window.split),
         memory_chart=memory_chart(report, window.days),
+        standing=budgets.all_standing(now=now),
         any_calls=bool(report.costs.calls) or ModelCall.objects.exists(),
     )
 
@@ -224,9 +240,9 @@ def cost_chart(costs: Costs, split: str) -> DailyChart:
     """Return what each day cost, split by purpose, operation or model."""
     if split == PURPOSE:
         parts = [
-            ("extraction", tuple(day.extraction_usd for day in costs.days)),
-            ("recall", tuple(day.recall_usd for day in costs.days)),
-            (spending.NOTHING, tuple(day.nothing_usd for day in costs.days)),
+            (purpose, values)
+            for purpose, values in _by_purpose(costs)
+            if purpose in ALWAYS_DRAWN or any(values)
         ]
     else:
         parts = [(part.name, part.by_day) for part in spending.split_by_day(costs, split)]
@@ -238,7 +254,7 @@ def cost_chart(costs: Costs, split: str) -> DailyChart:
         series=tuple(
             Series(
                 key=name,
-                name=name if split == "model" and name not in OPERATIONS else operation_name(name),
+                name=_part_name(name, split),
                 color="--chart-muted" if name == spending.NOTHING else PART_COLORS[at],
                 values=values,
                 is_hatched=name == spending.NOTHING,
@@ -247,6 +263,20 @@ def cost_chart(costs: Costs, split: str) -> DailyChart:
         ),
         with_average=True,
     )
+
+
+def _by_purpose(costs: Costs) -> list[tuple[str, tuple[Decimal, ...]]]:
+    return [
+        (purpose, tuple(getattr(day, f"{purpose}_usd") for day in costs.days))
+        for purpose in spending.PURPOSES
+    ]
+
+
+def _part_name(name: str, split: str) -> str:
+    if split == PURPOSE:
+        return PURPOSES[name]
+    is_model = split == "model" and name not in {spending.OTHER, spending.NOTHING}
+    return name if is_model else operation_name(name)
 
 
 def memory_chart(report: OperationalReport, days: int) -> DailyChart:
@@ -279,11 +309,13 @@ def operation_name(name: str) -> str:
 
 
 def outcome_name(name: str) -> str:
-    """Say in words why a call bought nothing."""
+    """Say in words how a call came out that was of no use."""
+    if name.startswith("http_") and name not in OUTCOMES:
+        return f"Refused with {name.removeprefix('http_')}"
     return OUTCOMES.get(name, name.replace("_", " ").capitalize())
 
 
-def _cost(share: reports.Share) -> str:
+def _cost(share: Share) -> str:
     """Write a share's cost; what has no known price is said, not guessed."""
     if share.unknown == share.calls:
         return "price unknown"
@@ -337,14 +369,25 @@ def _active_card(report: OperationalReport) -> Card:
     return Card("Active memories", f"{active:,}", note, "#memories")
 
 
-def _budget_line(budget: Budget) -> BudgetLine:
+def _budget_line(budget: Budget, today: date) -> BudgetLine:
     spent, limit = format_usd(budget.spent_usd), format_usd(budget.limit_usd)
-    when = "today" if budget.name == "day" else "this month"
-    text = f"{spent} of {limit} {when}"
+    when = "today" if budget.period == DAY else "this month"
+    whose = f"{budget.agent}: " if budget.agent else ""
+    text = f"{whose}{spent} of {limit} {when}"
+    if budget.unknown:
+        calls = "call" if budget.unknown == 1 else "calls"
+        text += f", and {budget.unknown:,} {calls} of unknown price"
     if budget.is_reached:
-        return BudgetLine(f"{text}: it is reached. Learning waits, recall goes on.", "danger")
-    if budget.reached_on is not None:
-        day = f"{budget.reached_on:%-d %B}"
-        text += f"; at this pace it is reached on {day}. Learning then waits, recall goes on"
+        return BudgetLine(f"{text}: it is reached. {_then()}, recall goes on.", "danger")
+    reached_on = budget.reached_on(today)
+    if reached_on is not None:
+        text += f"; at this pace it is reached on {reached_on:%-d %B}. {_then()}, recall goes on"
     tone = "warn" if budget.spent_usd >= NEAR * budget.limit_usd else ""
     return BudgetLine(f"{text}.", tone)
+
+
+def _then() -> str:
+    """Say what learning does without money."""
+    if conf().over_budget == "queue":
+        return "Learning then waits"
+    return "Learning then goes by rules"

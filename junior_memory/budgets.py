@@ -1,15 +1,19 @@
-"""How much money learning may spend, and how much of it is spent. Days and months are UTC.
+"""How much money may go to models, and how much of it is gone. Days and months are UTC.
 
-A call counts when it was made, whatever came of it; one whose price is not known counts as one
-more unknown. Calls under way when a budget is reached still end: the sum may pass the limit a bit.
+A call counts when it was made, whatever came of it; one whose price is not known is counted beside
+the sum, not in it. Calls under way when a budget is reached still end, so that the sum may pass the
+limit by what they cost.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Literal
+from uuid import UUID
 
 from django.db.models import Count, Q, Sum
 
@@ -17,8 +21,9 @@ from junior_memory import clock
 from junior_memory.conf import conf
 from junior_memory.models import Agent, ModelCall
 
-DAY = "day"
-MONTH = "month"
+Period = Literal["day", "month"]
+DAY: Period = "day"
+MONTH: Period = "month"
 ZERO = Decimal(0)
 
 
@@ -27,7 +32,7 @@ class Budget:
     """One limit of money and what is spent of it; `agent` is empty for the whole deployment."""
 
     agent: str
-    period: str
+    period: Period
     limit_usd: Decimal
     spent_usd: Decimal
     unknown: int
@@ -38,17 +43,41 @@ class Budget:
         """True when nothing is left."""
         return self.spent_usd >= self.limit_usd
 
+    def reached_on(self, today: date) -> date | None:
+        """Carry a month's average day forward: the day on which it is reached, within the month."""
+        is_going = self.period == MONTH and ZERO < self.spent_usd < self.limit_usd
+        if not is_going:
+            return None
+        left = int((self.limit_usd - self.spent_usd) / (self.spent_usd / today.day))
+        day = today + timedelta(days=min(left, 31))
+        return day if (day.year, day.month) == (today.year, today.month) else None
+
+
+@dataclass(slots=True)
+class _Sum:
+    usd: Decimal = ZERO
+    unknown: int = 0
+
+
+_Limit = tuple[Agent | None, Period, Decimal]
+_Sums = dict[tuple[UUID | int | None, str], _Sum]
+
 
 def standing(agent: Agent | None = None, *, now: datetime | None = None) -> tuple[Budget, ...]:
-    """Return the deployment's budgets and, with an agent, that agent's; none when none is set."""
-    moment = now or clock.now()
-    limits = _limits("", conf().daily_budget_usd, conf().monthly_budget_usd)
-    rows = _rows(moment)
-    found = [_budget(rows, moment, *limit) for limit in limits]
-    if agent is not None:
-        own = rows.filter(agent=agent)
-        found += [_budget(own, moment, *limit) for limit in _limits_of(agent)]
-    return tuple(found)
+    """Return the deployment's budgets and, with an agent, that agent's. One query, or none."""
+    limits = [*_limits(None), *(_limits(agent) if agent else [])]
+    return _budgets(limits, now or clock.now())
+
+
+def all_standing(*, now: datetime | None = None) -> tuple[Budget, ...]:
+    """Return the deployment's budgets and every agent's, by name. Two queries, or one."""
+    limited = Agent.objects.filter(
+        Q(daily_budget_usd__isnull=False) | Q(monthly_budget_usd__isnull=False)
+    )
+    limits = _limits(None)
+    for agent in limited.order_by("name"):
+        limits += _limits(agent)
+    return _budgets(limits, now or clock.now())
 
 
 def budget_reached(agent: Agent | None, *, now: datetime | None = None) -> bool:
@@ -58,41 +87,53 @@ def budget_reached(agent: Agent | None, *, now: datetime | None = None) -> bool:
 
 def reached_budgets(*, now: datetime | None = None) -> tuple[Budget, ...]:
     """Return every budget that is used up, the deployment's first: what a banner has to say."""
-    moment = now or clock.now()
-    found = list(standing(now=moment))
-    for agent in Agent.objects.order_by("name"):
-        rows = _rows(moment).filter(agent=agent)
-        found += [_budget(rows, moment, *limit) for limit in _limits_of(agent)]
-    return tuple(budget for budget in found if budget.is_reached)
+    return tuple(budget for budget in all_standing(now=now) if budget.is_reached)
 
 
-def starts_at(period: str, now: datetime) -> datetime:
+def starts_at(period: Period, now: datetime) -> datetime:
     """Return when the day or the month of a moment began."""
     today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return today if period == DAY else today.replace(day=1)
 
 
-def _limits_of(agent: Agent) -> list[tuple[str, str, Decimal]]:
-    return _limits(
-        agent.name,
-        getattr(agent, "daily_budget_usd", None),
-        getattr(agent, "monthly_budget_usd", None),
+def _limits(agent: Agent | None) -> list[_Limit]:
+    """Return the limits of an agent, or of the deployment."""
+    whose = agent or conf()
+    found = ((DAY, whose.daily_budget_usd), (MONTH, whose.monthly_budget_usd))
+    return [(agent, period, limit) for period, limit in found if limit is not None]
+
+
+def _budgets(limits: list[_Limit], now: datetime) -> tuple[Budget, ...]:
+    if not limits:
+        return ()
+    sums = _sums(limits, now)
+    found = []
+    for agent, period, limit in limits:
+        spent = sums[agent.pk if agent else None, period]
+        name = agent.name if agent else ""
+        found.append(Budget(name, period, limit, spent.usd, spent.unknown))
+    return tuple(found)
+
+
+def _sums(limits: Iterable[_Limit], now: datetime) -> _Sums:
+    """Add up what is asked about in one statement, by the index on days or on agent and days."""
+    since = min(starts_at(period, now) for _, period, _ in limits)
+    rows = ModelCall.objects.filter(created_at__gte=since, created_at__lte=now)
+    if all(agent is not None for agent, _, _ in limits):
+        rows = rows.filter(agent__in=[agent.pk for agent, _, _ in limits if agent])
+    today = Q(created_at__gte=starts_at(DAY, now))
+    unpriced = Q(cost_usd=None)
+    grouped = rows.values("agent_id").annotate(
+        day=Sum("cost_usd", filter=today),
+        day_unknown=Count("id", filter=today & unpriced),
+        month=Sum("cost_usd"),
+        month_unknown=Count("id", filter=unpriced),
     )
-
-
-def _limits(
-    agent: str, daily: Decimal | None, monthly: Decimal | None
-) -> list[tuple[str, str, Decimal]]:
-    limits = ((agent, DAY, daily), (agent, MONTH, monthly))
-    return [(name, period, limit) for name, period, limit in limits if limit is not None]
-
-
-def _rows(now: datetime) -> Any:
-    return ModelCall.objects.filter(created_at__gte=starts_at(MONTH, now), created_at__lte=now)
-
-
-def _budget(rows: Any, now: datetime, agent: str, period: str, limit: Decimal) -> Budget:
-    spent = rows.filter(created_at__gte=starts_at(period, now)).aggregate(
-        usd=Sum("cost_usd"), unknown=Count("id", filter=Q(cost_usd=None))
-    )
-    return Budget(agent, period, limit, spent["usd"] or ZERO, spent["unknown"])
+    sums: _Sums = defaultdict(_Sum)
+    for row in grouped.order_by("agent_id"):
+        for whose in {row["agent_id"], None}:
+            # What no agent called for counts for the deployment alone: the set has one of it.
+            for period in (DAY, MONTH):
+                sums[whose, period].usd += row[period] or ZERO
+                sums[whose, period].unknown += row[f"{period}_unknown"]
+    return sums

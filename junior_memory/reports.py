@@ -1,193 +1,44 @@
 """Aggregates for the overview, the operational report and a person's own statistics.
 
-Days are UTC, gap-free, and end today. Money is US dollars. No content and no owner ever appears.
-The cost of a period is what its events cost plus the calls that no event owns ("bought nothing").
+Days are UTC, gap-free, and end today. No content and no owner ever appears; what it cost is counted
+in `spending`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, F, Min, Q, QuerySet, Sum
+from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import TruncDate
 
-from junior_memory import clock, events
+from junior_memory import clock
 from junior_memory.access import Viewer
 from junior_memory.models import (
     CompletedSession,
-    ConversationEvent,
     Memory,
     MemoryEmbedding,
-    ModelCall,
+    Origin,
     SessionState,
 )
+from junior_memory.spending import (
+    WINDOWS,
+    ZERO,
+    Costs,
+    FailingCalls,
+    costs,
+    days_until,
+    failing_calls,
+    since_of,
+)
 
-WINDOWS = (7, 30, 90)
-"""Days that a chart may show (CONFORMANCE 1.6)."""
 SERIES_DAYS = 90
-ZERO = Decimal(0)
 MAX_FAILURES = 50
 
-
-def days_until(now: datetime, days: int) -> list[date]:
-    """Return the last `days` UTC days, oldest first, today last."""
-    today = now.astimezone(UTC).date()
-    return [today - timedelta(days=back) for back in range(days - 1, -1, -1)]
-
-
-def _since(now: datetime, days: int) -> datetime:
-    first = days_until(now, days)[0]
-    return datetime(first.year, first.month, first.day, tzinfo=UTC)
-
-
-# What it cost.
-
-
-@dataclass(frozen=True, slots=True)
-class CostDay:
-    """One day of the cost feed, split by what the money was for."""
-
-    date: date
-    extraction_usd: Decimal
-    recall_usd: Decimal
-    nothing_usd: Decimal
-
-    @property
-    def total_usd(self) -> Decimal:
-        """The whole day."""
-        return self.extraction_usd + self.recall_usd + self.nothing_usd
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """One operation's, model's or reason's part of the cost; `unknown` counts unpriced calls."""
-
-    name: str
-    cost_usd: Decimal
-    calls: int
-    unknown: int
-
-
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """What learning and recall cost in a window of days, and what it was good for."""
-
-    window: int
-    days: tuple[CostDay, ...]
-    previous_usd: Decimal
-    by_operation: tuple[Share, ...]
-    by_model: tuple[Share, ...]
-    nothing: tuple[Share, ...]
-    captures: int
-    captured: int
-    recalls: int
-    useful_recalls: int
-    calls: int
-    unknown: int
-    generated_at: datetime
-
-    @property
-    def total_usd(self) -> Decimal:
-        """Everything in the window whose price is known."""
-        return sum((day.total_usd for day in self.days), ZERO)
-
-    @property
-    def extraction_usd(self) -> Decimal:
-        """What `memories_captured` events cost."""
-        return sum((day.extraction_usd for day in self.days), ZERO)
-
-    @property
-    def recall_usd(self) -> Decimal:
-        """What `memories_recalled` events cost."""
-        return sum((day.recall_usd for day in self.days), ZERO)
-
-    @property
-    def nothing_usd(self) -> Decimal:
-        """What calls cost that no event owns."""
-        return sum((day.nothing_usd for day in self.days), ZERO)
-
-    @property
-    def per_useful_recall_usd(self) -> Decimal | None:
-        """Recall's cost over the recalls that put something into a prompt; None without any."""
-        return self.recall_usd / self.useful_recalls if self.useful_recalls else None
-
-
-def costs(days: int, *, now: datetime | None = None) -> Costs:
-    """Return the cost feed of the last 7, 30 or 90 days. A fixed number of queries."""
-    if days not in WINDOWS:
-        raise ValueError(f"days must be one of {WINDOWS}")
-    moment = now or clock.now()
-    since = _since(moment, days)
-    found = ConversationEvent.objects.filter(created_at__gte=since, created_at__lte=moment)
-    calls = ModelCall.objects.filter(created_at__gte=since, created_at__lte=moment)
-    ownerless = calls.filter(event__isnull=True)
-    extraction = _by_day(found.filter(name=events.MEMORIES_CAPTURED))
-    recall = _by_day(found.filter(name=events.MEMORIES_RECALLED))
-    nothing = _by_day(ownerless)
-    recalled = found.filter(name=events.MEMORIES_RECALLED).aggregate(
-        recalls=Count("id"), useful=Count("id", filter=~Q(payload__memories=[]))
-    )
-    totals = calls.aggregate(calls=Count("id"), unknown=Count("id", filter=Q(cost_usd=None)))
-    return Costs(
-        window=days,
-        days=tuple(
-            CostDay(day, extraction.get(day, ZERO), recall.get(day, ZERO), nothing.get(day, ZERO))
-            for day in days_until(moment, days)
-        ),
-        previous_usd=_spent(since - timedelta(days=days), since),
-        by_operation=_shares(calls, "operation"),
-        by_model=_shares(calls, "model"),
-        nothing=_shares(ownerless, "outcome"),
-        captures=found.filter(name=events.MEMORIES_CAPTURED).count(),
-        captured=_captured_since(since, moment),
-        recalls=recalled["recalls"],
-        useful_recalls=recalled["useful"],
-        calls=totals["calls"],
-        unknown=totals["unknown"],
-        generated_at=moment,
-    )
-
-
-def _by_day(rows: QuerySet[Any, Any]) -> dict[date, Decimal]:
-    days = (
-        rows.annotate(day=TruncDate("created_at", tzinfo=UTC))
-        .values("day")
-        .annotate(cost=Sum("cost_usd"))
-    )
-    return {row["day"]: row["cost"] or ZERO for row in days}
-
-
-def _shares(rows: QuerySet[ModelCall, ModelCall], field_name: str) -> tuple[Share, ...]:
-    groups = (
-        rows.values(name=F(field_name))
-        .annotate(
-            cost=Sum("cost_usd"), times=Count("id"), unknown=Count("id", filter=Q(cost_usd=None))
-        )
-        .order_by(F("cost").desc(nulls_last=True), "name")
-    )
-    return tuple(
-        Share(row["name"], row["cost"] or ZERO, row["times"], row["unknown"]) for row in groups
-    )
-
-
-def _spent(since: datetime, until: datetime) -> Decimal:
-    """Return what a period cost: its events plus the calls that no event owns."""
-    window = Q(created_at__gte=since, created_at__lt=until)
-    owned = ConversationEvent.objects.filter(window).aggregate(cost=Sum("cost_usd"))["cost"]
-    calls = ModelCall.objects.filter(window, event__isnull=True)
-    return (owned or ZERO) + (calls.aggregate(cost=Sum("cost_usd"))["cost"] or ZERO)
-
-
-def _captured_since(since: datetime, until: datetime) -> int:
-    rows = Memory.objects.filter(session__isnull=False, created_at__gte=since)
-    return rows.filter(created_at__lte=until, held_at__isnull=True).count()
-
-
-# What there is.
+FORGOTTEN_REASONS = ("user_removed", "tool_removed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +59,7 @@ class CountDay:
 
 def created_by_day(rows: QuerySet[Memory, Any], now: datetime, days: int) -> list[CountDay]:
     """Return what was created and forgotten on each of the last `days` UTC days."""
-    since = _since(now, days)
+    since = since_of(now, days)
     created = (
         rows.filter(created_at__gte=since)
         .annotate(day=TruncDate("created_at", tzinfo=UTC))
@@ -238,6 +89,43 @@ def created_by_day(rows: QuerySet[Memory, Any], now: datetime, days: int) -> lis
         )
         for day in days_until(now, days)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What came and went in a window, in memories."""
+
+    asked: int
+    imported: int
+    replaced: int
+    forgotten: int
+    expired: int
+
+
+def learned(days: int, *, now: datetime | None = None) -> Learned:
+    """Count what was asked for, imported, replaced and let go in a window. Two queries."""
+    if days not in WINDOWS:
+        raise ValueError(f"days must be one of {WINDOWS}")
+    moment = now or clock.now()
+    since = since_of(moment, days)
+    rows = Memory.objects.all()
+    came = rows.filter(created_at__gte=since, created_at__lte=moment).aggregate(
+        asked=Count("id", filter=Q(origin=Origin.EXPLICIT)),
+        imported=Count("id", filter=Q(origin=Origin.IMPORT)),
+    )
+    went = rows.filter(Q(superseded_at__gte=since) | Q(archived_at__gte=since)).aggregate(
+        replaced=Count("id", filter=Q(superseded_at__gte=since)),
+        forgotten=Count(
+            "id",
+            filter=Q(
+                archived_at__gte=since,
+                superseded_at__isnull=True,
+                archive_reason__in=FORGOTTEN_REASONS,
+            ),
+        ),
+        expired=Count("id", filter=Q(archived_at__gte=since, archive_reason="expired")),
+    )
+    return Learned(**came, **went)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +164,7 @@ def _stats(rows: Any, now: datetime) -> dict[str, int]:
     )
     embedded = MemoryEmbedding.objects.filter(embedding_model__state="in_use")
     counts["embedded"] = embedded.filter(memory__in=active.values("pk")).count()
-    counts["createdThirtyDays"] = rows.filter(created_at__gte=_since(now, 30)).count()
+    counts["createdThirtyDays"] = rows.filter(created_at__gte=since_of(now, 30)).count()
     return counts
 
 
@@ -325,6 +213,7 @@ class OperationalReport:
     queue: QueueState
     skipped: dict[str, int] = field(default_factory=dict)
     held: int = 0
+    failing: tuple[FailingCalls, ...] = ()
     generated_at: datetime | None = None
 
 
@@ -348,6 +237,7 @@ def operational_report(*, now: datetime | None = None) -> OperationalReport:
         queue=queue_state(),
         skipped={row["reason"]: row["times"] for row in skipped},
         held=every.held().count(),
+        failing=failing_calls(now=moment),
         generated_at=moment,
     )
 

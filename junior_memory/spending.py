@@ -1,36 +1,308 @@
-"""What the money of a window went to, day by day, and what learning came to in it.
+"""What models cost: the feed of days, its splits, and what calls fail at.
 
-A finer cut of `reports.costs`, over the same rows: an owned call counts on the day of its event,
-and only where the event's price is known, so that every split of a window adds up to one total.
+Days are UTC, gap-free, and end today. Money is US dollars. No content and no owner ever appears.
+
+The cost of a period is what its events cost plus the calls that no event owns, and both are added
+up from the calls: an event with one call of unknown price has no cost of its own that is known, but
+what its other calls cost was paid. An owned call counts on the day of its event. Every split is a
+sum of the same lines, so that it adds up to the same total.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Case, CharField, Count, F, Max, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import TruncDate
-from django.utils import timezone
 
-from junior_memory.conf import conf
-from junior_memory.models import Memory, ModelCall, Origin
-from junior_memory.reports import WINDOWS, ZERO, CostDay, Costs, days_until
+from junior_memory import clock, events, model_calls
+from junior_memory.models import ConversationEvent, Memory, ModelCall
 
-NOTHING = "nothing"
-"""The part of every split that no event owns: failed, cut off, retried or empty calls."""
+WINDOWS = (7, 30, 90)
+"""Days that a chart may show (CONFORMANCE 1.6)."""
+
+ZERO = Decimal(0)
+LATELY = timedelta(days=1)
+MAX_FAILING = 50
 
 OTHER = "other"
 MAX_PARTS = 4
 """Parts that a split names by themselves, dearest first; the rest is one."""
 
 SPLITS = ("operation", "model")
-"""Columns of ModelCall by which the cost of a day may be split, besides its purpose."""
+"""How the cost of a day may be split, besides its purpose."""
 
-FORGOTTEN_REASONS = ("user_removed", "tool_removed")
+
+def days_until(now: datetime, days: int) -> list[date]:
+    """Return the last `days` UTC days, oldest first, today last."""
+    today = now.astimezone(UTC).date()
+    return [today - timedelta(days=back) for back in range(days - 1, -1, -1)]
+
+
+def since_of(now: datetime, days: int) -> datetime:
+    """Return when the first of the last `days` UTC days began."""
+    first = days_until(now, days)[0]
+    return datetime(first.year, first.month, first.day, tzinfo=UTC)
+
+
+EXTRACTION = "extraction"
+RECALL = "recall"
+REVIEW = "review"
+UPKEEP = "upkeep"
+NOTHING = "nothing"
+PURPOSES = (EXTRACTION, RECALL, REVIEW, UPKEEP, NOTHING)
+"""What money is for: three kinds of events, and calls that no event owns.
+
+Of the latter, upkeep answered, and for no session, recall or tool call: vectors of memories and
+searches, comparisons of a person's own words, trials, checks. The rest bought nothing.
+"""
+
+UPKEEP_OPERATIONS = (
+    model_calls.EMBED,
+    model_calls.CHECK,
+    model_calls.ADJUDICATION,
+    model_calls.RELEVANCE,
+)
+
+_BY_EVENT = {events.MEMORIES_RECALLED: RECALL, events.MEMORY_REVIEWED: REVIEW}
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """Calls of one day that agree in purpose, operation, model and outcome, as one line."""
+
+    date: date
+    purpose: str
+    operation: str
+    model: str
+    outcome: str
+    cost_usd: Decimal
+    calls: int
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class CostDay:
+    """One day of the cost feed, split by what the money was for."""
+
+    date: date
+    extraction_usd: Decimal = ZERO
+    recall_usd: Decimal = ZERO
+    review_usd: Decimal = ZERO
+    upkeep_usd: Decimal = ZERO
+    nothing_usd: Decimal = ZERO
+
+    @property
+    def total_usd(self) -> Decimal:
+        """The whole day."""
+        events_usd = self.extraction_usd + self.recall_usd + self.review_usd
+        return events_usd + self.upkeep_usd + self.nothing_usd
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One operation's, model's or reason's part of the cost; `unknown` counts unpriced calls."""
+
+    name: str
+    cost_usd: Decimal
+    calls: int
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What learning and recall cost in a window of days, and what it was good for."""
+
+    window: int
+    days: tuple[CostDay, ...]
+    lines: tuple[Paid, ...]
+    previous_usd: Decimal
+    by_operation: tuple[Share, ...]
+    by_model: tuple[Share, ...]
+    nothing: tuple[Share, ...]
+    captures: int
+    captured: int
+    recalls: int
+    useful_recalls: int
+    calls: int
+    unknown: int
+    generated_at: datetime
+
+    @property
+    def total_usd(self) -> Decimal:
+        """Everything in the window whose price is known."""
+        return sum((day.total_usd for day in self.days), ZERO)
+
+    @property
+    def extraction_usd(self) -> Decimal:
+        """What `memories_captured` events cost."""
+        return sum((day.extraction_usd for day in self.days), ZERO)
+
+    @property
+    def recall_usd(self) -> Decimal:
+        """What `memories_recalled` events cost."""
+        return sum((day.recall_usd for day in self.days), ZERO)
+
+    @property
+    def review_usd(self) -> Decimal:
+        """What `memory_reviewed` events cost."""
+        return sum((day.review_usd for day in self.days), ZERO)
+
+    @property
+    def upkeep_usd(self) -> Decimal:
+        """What calls cost that no event owns and that were of use."""
+        return sum((day.upkeep_usd for day in self.days), ZERO)
+
+    @property
+    def nothing_usd(self) -> Decimal:
+        """What calls cost that bought nothing."""
+        return sum((day.nothing_usd for day in self.days), ZERO)
+
+    @property
+    def per_useful_recall_usd(self) -> Decimal | None:
+        """Recall's cost over the recalls that put something into a prompt; None without any."""
+        return self.recall_usd / self.useful_recalls if self.useful_recalls else None
+
+
+def costs(days: int, *, now: datetime | None = None) -> Costs:
+    """Return the cost feed of the last 7, 30 or 90 days. A fixed number of queries."""
+    if days not in WINDOWS:
+        raise ValueError(f"days must be one of {WINDOWS}")
+    moment = now or clock.now()
+    since = since_of(moment, days)
+    found = ConversationEvent.objects.filter(created_at__gte=since, created_at__lte=moment)
+    lines = _paid(since, moment)
+    before = _paid(since - timedelta(days=days), since - timedelta(microseconds=1))
+    recalled = found.filter(name=events.MEMORIES_RECALLED).aggregate(
+        recalls=Count("id"), useful=Count("id", filter=~Q(payload__memories=[]))
+    )
+    return Costs(
+        window=days,
+        days=_by_day(lines, days_until(moment, days)),
+        lines=lines,
+        previous_usd=sum((line.cost_usd for line in before), ZERO),
+        by_operation=_shares(lines, lambda line: line.operation),
+        by_model=_shares(lines, lambda line: line.model),
+        nothing=_shares(
+            [line for line in lines if line.purpose == NOTHING], lambda line: line.outcome
+        ),
+        captures=found.filter(name=events.MEMORIES_CAPTURED).count(),
+        captured=_captured_since(since, moment),
+        recalls=recalled["recalls"],
+        useful_recalls=recalled["useful"],
+        calls=sum(line.calls for line in lines),
+        unknown=sum(line.unknown for line in lines),
+        generated_at=moment,
+    )
+
+
+def _paid(since: datetime, until: datetime) -> tuple[Paid, ...]:
+    """Add up every call once: by its event's moment, or by its own without one. Both ends count."""
+    owned = ModelCall.objects.filter(
+        event__created_at__gte=since, event__created_at__lte=until
+    ).annotate(
+        day=TruncDate("event__created_at", tzinfo=UTC),
+        purpose=Case(
+            *(When(event__name=name, then=Value(purpose)) for name, purpose in _BY_EVENT.items()),
+            default=Value(EXTRACTION),
+            output_field=CharField(),
+        ),
+    )
+    is_upkeep = Q(
+        outcome="ok",
+        operation__in=UPKEEP_OPERATIONS,
+        recall_id=None,
+        session=None,
+        tool_call_key="",
+    )
+    ownerless = ModelCall.objects.filter(
+        event=None, created_at__gte=since, created_at__lte=until
+    ).annotate(
+        day=TruncDate("created_at", tzinfo=UTC),
+        purpose=Case(
+            When(is_upkeep, then=Value(UPKEEP)),
+            default=Value(NOTHING),
+            output_field=CharField(),
+        ),
+    )
+    return (*_lines(owned), *_lines(ownerless))
+
+
+def _lines(calls: QuerySet[Any, Any]) -> tuple[Paid, ...]:
+    rows = calls.values("day", "purpose", "operation", "model", "outcome").annotate(
+        cost=Sum("cost_usd"), times=Count("id"), unknown=Count("id", filter=Q(cost_usd=None))
+    )
+    return tuple(
+        Paid(
+            date=row["day"],
+            purpose=row["purpose"],
+            operation=row["operation"],
+            model=row["model"],
+            outcome=row["outcome"],
+            cost_usd=row["cost"] or ZERO,
+            calls=row["times"],
+            unknown=row["unknown"],
+        )
+        for row in rows.order_by("day", "operation", "model", "outcome")
+    )
+
+
+def _by_day(lines: Iterable[Paid], days: Iterable[date]) -> tuple[CostDay, ...]:
+    sums: dict[tuple[date, str], Decimal] = defaultdict(lambda: ZERO)
+    for line in lines:
+        sums[line.date, line.purpose] += line.cost_usd
+    return tuple(
+        CostDay(day, **{f"{purpose}_usd": sums[day, purpose] for purpose in PURPOSES})
+        for day in days
+    )
+
+
+def _shares(lines: Iterable[Paid], name_of: Callable[[Paid], str]) -> tuple[Share, ...]:
+    found: dict[str, Share] = {}
+    for line in lines:
+        name = name_of(line)
+        had = found.get(name, Share(name, ZERO, 0, 0))
+        found[name] = Share(
+            name,
+            had.cost_usd + line.cost_usd,
+            had.calls + line.calls,
+            had.unknown + line.unknown,
+        )
+    return tuple(sorted(found.values(), key=lambda share: (-share.cost_usd, share.name)))
+
+
+@dataclass(frozen=True, slots=True)
+class FailingCalls:
+    """Calls of one operation and model that came to nothing lately, for one reason."""
+
+    operation: str
+    model: str
+    reason: str
+    calls: int
+    last_at: datetime
+
+
+def failing_calls(*, now: datetime | None = None) -> tuple[FailingCalls, ...]:
+    """Return what models failed at in the last day, the most frequent first."""
+    moment = now or clock.now()
+    rows = (
+        ModelCall.objects.filter(created_at__gte=moment - LATELY, created_at__lte=moment)
+        .exclude(outcome="ok")
+        .values("operation", "model", reason=F("outcome"))
+        .annotate(calls=Count("id"), last_at=Max("created_at"))
+        .order_by("-calls", "operation", "model", "reason")
+    )
+    return tuple(FailingCalls(**row) for row in rows[:MAX_FAILING])
+
+
+def _captured_since(since: datetime, until: datetime) -> int:
+    rows = Memory.objects.filter(session__isnull=False, created_at__gte=since)
+    return rows.filter(created_at__lte=until, held_at__isnull=True).count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,118 +321,24 @@ class Part:
 def split_by_day(spent: Costs, split: str) -> tuple[Part, ...]:
     """Split the cost of a window by `operation` or `model`; what bought nothing comes last.
 
-    A fixed number of queries. Raises ValueError for another split.
+    Raises ValueError for another split.
     """
     if split not in SPLITS:
         raise ValueError(f"split must be one of {SPLITS}")
     days = [day.date for day in spent.days]
-    costs: dict[str, dict[date, Decimal]] = defaultdict(lambda: defaultdict(lambda: ZERO))
-    for row in _owned(days[0], spent.generated_at, split):
-        costs[row["part"]][row["day"]] += row["cost"] or ZERO
-    parts = [Part(name, tuple(by[day] for day in days)) for name, by in costs.items()]
+    sums: dict[str, dict[date, Decimal]] = defaultdict(lambda: defaultdict(lambda: ZERO))
+    for line in spent.lines:
+        if line.purpose != NOTHING:
+            name = line.operation if split == "operation" else line.model
+            sums[name][line.date] += line.cost_usd
+    parts = [Part(name, tuple(by[day] for day in days)) for name, by in sums.items()]
     parts.sort(key=lambda part: (-part.total_usd, part.name))
     if len(parts) > MAX_PARTS + 1:
         parts = [*parts[:MAX_PARTS], _together(parts[MAX_PARTS:])]
     return (*parts, Part(NOTHING, tuple(day.nothing_usd for day in spent.days)))
 
 
-def _owned(first: date, until: datetime, split: str) -> Any:
-    since = datetime(first.year, first.month, first.day, tzinfo=UTC)
-    calls = ModelCall.objects.filter(
-        event__created_at__gte=since, event__created_at__lte=until, event__cost_usd__isnull=False
-    )
-    return (
-        calls.annotate(day=TruncDate("event__created_at", tzinfo=UTC), part=F(split))
-        .values("day", "part")
-        .annotate(cost=Sum("cost_usd"))
-        .order_by("day", "part")
-    )
-
-
 def _together(parts: list[Part]) -> Part:
     return Part(
         OTHER, tuple(sum(costs, ZERO) for costs in zip(*(p.by_day for p in parts), strict=True))
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """What came and went in a window, in memories."""
-
-    asked: int
-    imported: int
-    replaced: int
-    forgotten: int
-    expired: int
-
-
-def learned(days: int, *, now: datetime | None = None) -> Learned:
-    """Count what was asked for, imported, replaced and let go in a window. Two queries."""
-    if days not in WINDOWS:
-        raise ValueError(f"days must be one of {WINDOWS}")
-    moment = now or timezone.now()
-    first = days_until(moment, days)[0]
-    since = datetime(first.year, first.month, first.day, tzinfo=UTC)
-    rows = Memory.objects.all()
-    came = rows.filter(created_at__gte=since, created_at__lte=moment).aggregate(
-        asked=Count("id", filter=Q(origin=Origin.EXPLICIT)),
-        imported=Count("id", filter=Q(origin=Origin.IMPORT)),
-    )
-    went = rows.filter(Q(superseded_at__gte=since) | Q(archived_at__gte=since)).aggregate(
-        replaced=Count("id", filter=Q(superseded_at__gte=since)),
-        forgotten=Count(
-            "id",
-            filter=Q(
-                archived_at__gte=since,
-                superseded_at__isnull=True,
-                archive_reason__in=FORGOTTEN_REASONS,
-            ),
-        ),
-        expired=Count("id", filter=Q(archived_at__gte=since, archive_reason="expired")),
-    )
-    return Learned(**came, **went)
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """One limit of money, and how much of it is spent."""
-
-    name: str
-    spent_usd: Decimal
-    limit_usd: Decimal
-    reached_on: date | None
-    """The day on which it is reached at the present pace, within its month; None when it is not."""
-
-    @property
-    def is_reached(self) -> bool:
-        """True when nothing is left."""
-        return self.spent_usd >= self.limit_usd
-
-
-def budgets(days: tuple[CostDay, ...]) -> tuple[Budget, ...]:
-    """Return the configured budgets against the days of a report; those end today, oldest first.
-
-    The days must reach back to the first of the month. Without budgets the answer is empty.
-    """
-    today = days[-1]
-    found = []
-    if (daily := conf().daily_budget_usd) is not None:
-        found.append(Budget("day", today.total_usd, daily, None))
-    if (monthly := conf().monthly_budget_usd) is not None:
-        month = [day for day in days if (day.date.year, day.date.month) == _month(today.date)]
-        spent = sum((day.total_usd for day in month), ZERO)
-        found.append(Budget("month", spent, monthly, _reached_on(spent, monthly, today.date)))
-    return tuple(found)
-
-
-def _month(day: date) -> tuple[int, int]:
-    return day.year, day.month
-
-
-def _reached_on(spent: Decimal, limit: Decimal, today: date) -> date | None:
-    """Carry the month's average day forward; None past the end of the month."""
-    if spent <= 0 or spent >= limit:
-        return None
-    left = int((limit - spent) / (spent / today.day))
-    day = today + timedelta(days=min(left, 31))
-    return day if _month(day) == _month(today) else None

@@ -12,7 +12,7 @@ from dashboard.access import staff_required
 from dashboard.charts import PLOTLY_STYLES, DailyChart, to_csv
 from dashboard.http import HtmxHttpRequest, redirect_to, render
 from dashboard.overview import Window, cost_chart, memory_chart, read_overview
-from junior_memory import reports
+from junior_memory import reports, spending
 
 PAGE = "dashboard/overview/overview.html"
 PART = "dashboard/overview/_overview.html"
@@ -34,7 +34,7 @@ def cost_by_day(request: HtmxHttpRequest) -> HttpResponse:
     window = Window.read(request.GET)
     if request.GET.get("format") != "csv":
         return redirect_to(request, f"{window.url()}#cost")
-    chart = cost_chart(reports.costs(window.days, now=timezone.now()), window.split)
+    chart = cost_chart(spending.costs(window.days, now=timezone.now()), window.split)
     return _file(chart, window)
 
 

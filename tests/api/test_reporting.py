@@ -70,6 +70,7 @@ def test_the_report_holds_no_content_and_no_owner(root: Caller, alice: Caller, c
         "queue",
         "skipped",
         "held",
+        "failingCalls",
         "generatedAt",
     }
     assert [metric["key"] for metric in body["metrics"]][:2] == ["active", "extractionCost30d"]

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from dashboard.charts import DailyChart, Series, to_csv
 from dashboard.overview import Window, cost_chart, memory_chart, read_overview
-from junior_memory import events, forgetting, reports
+from junior_memory import events, forgetting, reports, spending
 from junior_memory.access import person
 from junior_memory.models import ConversationEvent, ModelCall
 from tests.cast import Cast
@@ -137,7 +137,7 @@ def test_drawing_table_and_file_show_what_was_paid(cast: Cast, root: Client) -> 
 
 
 def test_drawing_table_and_file_cover_the_same_days(cast: Cast, root: Client) -> None:
-    for days in reports.WINDOWS:
+    for days in spending.WINDOWS:
         page = text(root.get(f"{URL}?days={days}"))
         shown = file_of(root, f"/overview/cost?format=csv&days={days}")[1:]
         assert len(figures(page)["Cost by day"]["data"][0]["x"]) == days
@@ -149,7 +149,7 @@ def test_drawing_table_and_file_cover_the_same_days(cast: Cast, root: Client) ->
 def test_the_split_by_operation_and_model_adds_up_to_the_same_total(cast: Cast) -> None:
     spend(cast)
     pay(cast, None, owned_by=events.MEMORIES_CAPTURED)
-    costs = reports.costs(30)
+    costs = spending.costs(30)
     by_operation = cost_chart(costs, "operation")
     by_model = cost_chart(costs, "model")
     assert by_operation.total == by_model.total == costs.total_usd == Decimal("0.35")
@@ -165,7 +165,7 @@ def test_the_split_by_operation_and_model_adds_up_to_the_same_total(cast: Cast) 
 def test_many_models_are_drawn_as_four_and_the_rest(cast: Cast) -> None:
     for number in range(9):
         pay(cast, f"0.{number + 1}", model=f"model-{number}", owned_by=events.MEMORIES_CAPTURED)
-    chart = cost_chart(reports.costs(7), "model")
+    chart = cost_chart(spending.costs(7), "model")
     names = [one.key for one in chart.series]
     assert names == ["model-8", "model-7", "model-6", "model-5", "other", "nothing"]
     assert chart.total == Decimal("4.5")
@@ -329,7 +329,9 @@ def test_budgets_are_told_when_they_are_set(cast: Cast, root: Client, settings: 
     assert "Budget" not in text(root.get(URL))
     budget(settings, daily="2.50", monthly="100")
     page = text(root.get(URL))
-    assert "$3.00 of $2.50 today: it is reached. Learning waits, recall goes on." in page
+    assert (
+        "$3.00 of $2.50 today: it is reached. Learning then goes by rules, recall goes on." in page
+    )
     assert "$3.00 of $100.00 this month" in page
 
 
@@ -341,7 +343,7 @@ def test_the_day_of_reaching_a_budget_follows_the_pace_of_the_month(
     budget(settings, monthly="30")
     assert [one.text for one in read_overview(Window(), now=at).budgets] == [
         "$20.00 of $30.00 this month; at this pace it is reached on 15 November. "
-        "Learning then waits, recall goes on."
+        "Learning then goes by rules, recall goes on."
     ]
     budget(settings, monthly="70")
     assert [one.text for one in read_overview(Window(), now=at).budgets] == [

@@ -43,7 +43,7 @@ def test_a_call_counts_on_the_day_of_its_event(cast: Cast, now: datetime) -> Non
     midnight = now.replace(hour=0, minute=0)
     before = call("extraction", "0.10", midnight - timedelta(minutes=1))
     captured(cast, [before, call("review", "0.20", midnight)], midnight)
-    costs = reports.costs(7, now=now)
+    costs = spending.costs(7, now=now)
     parts = {part.name: part for part in spending.split_by_day(costs, "operation")}
     assert parts["extraction"].by_day[-2:] == (Decimal(0), Decimal("0.10"))
     for at, day in enumerate(costs.days):
@@ -53,28 +53,31 @@ def test_a_call_counts_on_the_day_of_its_event(cast: Cast, now: datetime) -> Non
 def test_a_call_before_the_window_counts_with_its_event_in_it(cast: Cast, now: datetime) -> None:
     first = now.replace(hour=0, minute=0) - timedelta(days=6)
     captured(cast, [call("extraction", "0.10", first - timedelta(minutes=1))], first)
-    costs = reports.costs(7, now=now)
+    costs = spending.costs(7, now=now)
     parts = spending.split_by_day(costs, "model")
     assert sum(part.total_usd for part in parts) == costs.total_usd == Decimal("0.10")
 
 
-def test_an_event_of_unknown_price_counts_in_no_split(cast: Cast, now: datetime) -> None:
+def test_what_is_known_of_an_event_counts_beside_a_call_of_unknown_price(
+    cast: Cast, now: datetime
+) -> None:
     captured(cast, [call("extraction", "0.10", now), call("review", None, now)], now)
-    costs = reports.costs(7, now=now)
+    costs = spending.costs(7, now=now)
     parts = spending.split_by_day(costs, "operation")
-    assert sum(part.total_usd for part in parts) == costs.total_usd == 0
+    assert sum(part.total_usd for part in parts) == costs.total_usd == Decimal("0.10")
+    assert costs.extraction_usd == Decimal("0.10")
     assert costs.unknown == 1
 
 
 def test_what_nobody_owns_is_the_last_part(cast: Cast, now: datetime) -> None:
     call("extraction", "0.30", now)
-    parts = spending.split_by_day(reports.costs(7, now=now), "operation")
+    parts = spending.split_by_day(spending.costs(7, now=now), "operation")
     assert [(part.name, part.total_usd) for part in parts] == [("nothing", Decimal("0.30"))]
 
 
 def test_another_split_is_an_error(cast: Cast, now: datetime) -> None:
     with pytest.raises(ValueError, match="split"):
-        spending.split_by_day(reports.costs(7, now=now), "owner")
+        spending.split_by_day(spending.costs(7, now=now), "owner")
 
 
 def test_what_was_learned_and_let_go_is_counted_once(cast: Cast, now: datetime) -> None:
@@ -93,10 +96,6 @@ def test_what_was_learned_and_let_go_is_counted_once(cast: Cast, now: datetime) 
     )
     forgetting.forget(viewer, fix.pk, doer=BY_TEST, now=now)
     forgetting.expire_due(now=now)
-    assert spending.learned(7, now=now) == spending.Learned(
+    assert reports.learned(7, now=now) == reports.Learned(
         asked=3, imported=1, replaced=1, forgotten=1, expired=1
     )
-
-
-def test_no_budget_is_no_line(cast: Cast, now: datetime) -> None:
-    assert spending.budgets(reports.costs(90, now=now).days) == ()

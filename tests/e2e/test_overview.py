@@ -13,7 +13,7 @@ from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from junior_memory import events, forgetting, reports
+from junior_memory import events, forgetting, reports, spending
 from junior_memory.access import person
 from junior_memory.models import ModelCall
 from tests.cast import Cast
@@ -69,7 +69,7 @@ def bars(page: Page, chart: str) -> list[int]:
 def test_as_many_bars_are_drawn_as_days_had_a_cost(cast: Cast, visit: Visit) -> None:
     spend(cast)
     page = visit(cast.root, "/overview?days=7")
-    days = reports.costs(7).days
+    days = spending.costs(7).days
     assert bars(page, "cost") == [
         sum(day.extraction_usd > 0 for day in days),
         sum(day.recall_usd > 0 for day in days),
