@@ -8,6 +8,7 @@ transaction that stores the memory, its event and what the call came to.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -181,10 +182,11 @@ def _store(job: _Job, wording: _Wording) -> dict[str, Any]:
     new = _new_memory(job, wording)
 
     remembered = _remember(job, new)
-    memory = _read_again(job.context, remembered.created.stored)
+    created = remembered.created
     return _answer(
-        memory,
-        created=remembered.created.created,
+        job.context,
+        created.stored,
+        created=created.created,
         superseded=[str(one) for one in remembered.superseded],
     )
 
@@ -296,24 +298,30 @@ def _record(job: _Job, payload: events.MemoryReviewed) -> None:
 
 
 def _answer(
-    memory: Memory, *, created: bool, superseded: list[str], is_repeat: bool = False
+    context: ToolContext,
+    memory: Memory,
+    *,
+    created: bool,
+    superseded: Sequence[str] = (),
+    is_repeat: bool = False,
 ) -> dict[str, Any]:
+    """Tell of a memory that is read once more; its words only where they may be seen or were said.
+
+    Raises ToolInputError when it is not there any more.
+    """
+    row = Memory.objects.visible_to(context.viewer).unpurged().filter(pk=memory.pk).first()
+    in_sight = row is not None and row.held_at is None
+    row = row or Memory.objects.own(context.viewer).unpurged().filter(pk=memory.pk).first()
+    if row is None:
+        raise ToolInputError("That memory is not there any more.", code="not_found")
     return {
         "target": CREATE,
         "created": created,
         "idempotent": is_repeat,
-        "held": memory.held_at is not None,
-        "superseded": superseded,
-        "memory": describe_memory(memory),
+        "held": row.held_at is not None,
+        "superseded": list(superseded),
+        "memory": describe_memory(row, with_content=in_sight or created),
     }
-
-
-def _read_again(context: ToolContext, memory: Memory) -> Memory:
-    """Read a memory once more through what its viewer may see; raises ToolInputError."""
-    row = Memory.objects.visible_to(context.viewer).unpurged().filter(pk=memory.pk).first()
-    if row is None:
-        raise ToolInputError("That memory is not there any more.", code="not_found")
-    return row
 
 
 def _repeat(finished: Finished, context: ToolContext) -> dict[str, Any]:
@@ -330,7 +338,7 @@ def _repeat(finished: Finished, context: ToolContext) -> dict[str, Any]:
     memory = end_of_chain(finished.memory)
     if memory.archived_at is not None:
         raise Forgotten
-    return _answer(_read_again(context, memory), created=False, superseded=[], is_repeat=True)
+    return _answer(context, memory, created=False, is_repeat=True)
 
 
 def _is_spent(finished: Finished, now: datetime) -> bool:
