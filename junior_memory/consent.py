@@ -110,7 +110,8 @@ def _ask(path: str, arguments: tuple[Any, ...], *, timeout_seconds: float) -> ob
 
     Its errors are logged by class alone: their text may hold what it was given.
     """
-    if not _places.acquire(blocking=False):
+    place = _places
+    if not place.acquire(blocking=False):
         logger.warning("%s hangs too often", path)
         return None
     answers: list[object] = []
@@ -123,7 +124,7 @@ def _ask(path: str, arguments: tuple[Any, ...], *, timeout_seconds: float) -> ob
             logger.warning("%s failed (%s)", path, type(error).__name__)
         finally:
             connections.close_all()
-            _places.release()
+            place.release()
 
     thread = threading.Thread(target=lambda: run(work), name="operator's code", daemon=True)
     thread.start()

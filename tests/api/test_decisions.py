@@ -8,7 +8,7 @@ from junior_memory.models import Conflict, Memory
 from tests.api.conftest import Caller, assert_fails, json_of
 from tests.api.test_memory_detail import ABSENT
 from tests.cast import Cast
-from tests.factories import make_memory
+from tests.factories import make_memory, make_personal_token
 
 
 def held(cast: Cast, content: str, **fields: object) -> Memory:
@@ -58,6 +58,27 @@ def test_approve_makes_active_and_decline_forgets_each_by_its_own_person(
     assert len(json_of(alice.get("tombstones"))["tombstones"]) == 1
 
 
+def test_a_decision_is_taken_back_by_whose_it_is(
+    alice: Caller, bob: Caller, root: Caller, cast: Cast
+) -> None:
+    mine, other = (held(cast, f"Waits {n}.", owner=cast.alice) for n in range(2))
+    json_of(alice.post(f"held/{mine.pk}/approve"))
+    assert alice.post(f"held/{other.pk}/decline").status_code == 204
+    for memory in (mine, other):
+        for caller in (bob, root):
+            assert_fails(caller.post(f"held/{memory.pk}/undo"), 404)
+        for _ in range(2):
+            assert json_of(alice.post(f"held/{memory.pk}/undo"))["state"] == "held"
+    assert set(ids(alice)) == {str(mine.pk), str(other.pk)}
+    assert json_of(alice.get("memories"))["memories"] == []
+    assert json_of(alice.get("tombstones"))["tombstones"] == []
+    plain = make_memory(owner=cast.alice, content="Never held.")
+    assert_fails(alice.post(f"held/{plain.pk}/undo"), 404)
+    reads = Caller(token=make_personal_token(cast.alice, "read"))
+    assert_fails(reads.post(f"held/{mine.pk}/undo"), 403)
+    assert_fails(Caller(user=cast.alice).post(f"held/{mine.pk}/undo"), 403, "csrf")
+
+
 def test_staff_decide_on_public_rows_and_others_do_not(
     alice: Caller, root: Caller, cast: Cast
 ) -> None:
@@ -68,7 +89,7 @@ def test_staff_decide_on_public_rows_and_others_do_not(
 
 
 def test_absent_held_ids_are_404(alice: Caller) -> None:
-    for word in ("approve", "decline"):
+    for word in ("approve", "decline", "undo"):
         assert_fails(alice.post(f"held/{ABSENT}/{word}"), 404)
         assert_fails(alice.post(f"held/x/{word}"), 404)
         assert_fails(alice.get(f"held/{ABSENT}/{word}"), 405)
@@ -114,3 +135,21 @@ def test_keeping_both_or_none(alice: Caller, cast: Cast) -> None:
     gone = json_of(alice.post(f"conflicts/{row.pk}", {"keep": "none"}))["forgotten"]
     assert gone == [str(first.pk), str(second.pk)]
     assert json_of(alice.get("memories"))["memories"] == []
+
+
+def test_a_decided_conflict_waits_again_when_it_is_taken_back(
+    alice: Caller, bob: Caller, cast: Cast
+) -> None:
+    row, first, second = conflict(cast)
+    json_of(alice.post(f"conflicts/{row.pk}", {"keep": "first"}))
+    assert_fails(bob.post(f"conflicts/{row.pk}/undo"), 404)
+    for _ in range(2):
+        again = json_of(alice.post(f"conflicts/{row.pk}/undo"))
+        assert (again["id"], again["second"]["id"]) == (str(row.pk), str(second.pk))
+    assert len(json_of(alice.get("conflicts"))["conflicts"]) == 1
+    json_of(alice.get(f"memories/{second.pk}"))
+    for wrong in (ABSENT, "x"):
+        assert_fails(alice.post(f"conflicts/{wrong}/undo"), 404)
+    assert_fails(alice.get(f"conflicts/{row.pk}/undo"), 405)
+    json_of(alice.post(f"conflicts/{row.pk}", {"keep": "none"}))
+    assert_fails(alice.get(f"memories/{first.pk}"), 404)

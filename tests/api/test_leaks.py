@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from api.urls import api
-from junior_memory import access, forgetting, people, querysets
+from junior_memory import access, admin_reads, forgetting, people, querysets
 from junior_memory.models import (
     ApiToken,
     AuditEntry,
@@ -24,7 +24,7 @@ from junior_memory.models import (
     Tombstone,
 )
 from tests.api.bodies import said, session
-from tests.api.conftest import BASE, Caller
+from tests.api.conftest import Caller
 from tests.cast import Cast
 from tests.factories import BY_TEST, make_agent_token, make_memory, make_personal_token
 
@@ -36,9 +36,9 @@ def body_for(method: str, address: str) -> Any:
     """Return a body that fits, so that nothing but the right decides."""
     if method == "PATCH":
         return {"content": "Mine now.", "version": 1}
-    if method == "POST" and address.endswith("/report"):
+    if method == "POST" and (address.endswith("/report") or "/public/" in address):
         return {"reason": "mine now"}
-    if method == "POST" and "/conflicts/" in address:
+    if method == "POST" and "/conflicts/" in address and not address.endswith("/undo"):
         return {"keep": "none"}
     return None
 
@@ -67,6 +67,8 @@ def hers(cast: Cast) -> Held:
     batch = forgetting.forget_many(viewer, [other.pk], doer=BY_TEST)
     conflict = Conflict.objects.create(first=active, second=other, created_at=timezone.now())
     people.create_personal_token(cast.alice, scopes=["read"], doer=BY_TEST)
+    second = people.create_person("second@example.com", staff=True)
+    read = admin_reads.open_read(second, cast.alice, reason="Ticket 4711.", doer=BY_TEST)
     memories = [str(m.pk) for m in (active, other, gone, waiting, erased, expired)]
     return Held(
         {
@@ -78,6 +80,7 @@ def hers(cast: Cast) -> Held:
             "token_id": [str(ApiToken.objects.filter(user=cast.alice)[0].pk)],
             "conversation_id": ["C-1"],
             "session_id": ["session-1"],
+            "read_id": [str(read.pk)],
         }
     )
 
@@ -91,7 +94,7 @@ def addresses(hers: Held) -> Iterator[str]:
                 continue
             (name,) = found
             for value in hers.ids.get(name, []):
-                yield BASE + re.sub(r"\{[^}]+\}", value, path)
+                yield f"/api{router.prefix}" + re.sub(r"\{[^}]+\}", value, path)
 
 
 def state() -> tuple[Any, ...]:

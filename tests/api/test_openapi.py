@@ -38,8 +38,10 @@ def test_the_description_names_every_promised_call(nobody: Caller) -> None:
         "/held": {"get"},
         "/held/{memory_id}/approve": {"post"},
         "/held/{memory_id}/decline": {"post"},
+        "/held/{memory_id}/undo": {"post"},
         "/conflicts": {"get"},
         "/conflicts/{conflict_id}": {"post"},
+        "/conflicts/{conflict_id}/undo": {"post"},
         "/tombstones": {"get"},
         "/tombstones/{mark_id}": {"delete"},
         "/receipts": {"get"},
@@ -61,6 +63,14 @@ def test_the_description_names_every_promised_call(nobody: Caller) -> None:
         "/identities/link": {"post"},
         "/report": {"get"},
         "/costs": {"get"},
+        "/public/{memory_id}/remove": {"post"},
+        "/public/{memory_id}/restore": {"post"},
+        "/admin-reads": {"post"},
+        "/admin-reads/{read_id}/memories": {"get"},
+        "/tools": {"get"},
+        "/tools/{name}": {"post"},
+        "/api/chat/memory": {"get", "delete"},
+        "/api/chat/memory/{memory_id}": {"delete"},
     }
     assert {path.removeprefix(HERE): set(methods) for path, methods in paths.items()} == promised
 
@@ -121,4 +131,4 @@ def test_every_operation_stands_behind_a_gate_that_knows_its_query() -> None:
         is_read = set(operation.methods) <= {"GET"} or operation.path.endswith("/recall")
         assert gate.is_write != is_read, operation.path
         count += 1
-    assert count == 42
+    assert count == 53
