@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import Iterator
@@ -11,11 +12,17 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.db.models.signals import post_save
 
 from junior_memory.conf import conf
+from junior_memory.logs import ContentFreeFormatter
+from junior_memory.models import CompletedSession, Memory
 from junior_memory.providers import chat_model_in_use
 from junior_memory.providers.fake import FakeChatModel
 from tests.cast import Cast, make_cast
+
+TELLING = 10
+"""Characters from which a stored text is looked for in the log; shorter ones are words."""
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost", None, ""}
 
@@ -71,6 +78,46 @@ def _no_network() -> Iterator[None]:
     patch.setattr(socket.socket, "connect", guarded)
     yield
     patch.undo()
+
+
+class _Overheard(logging.Handler):
+    """Keeps every line as the product would print it."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.setFormatter(ContentFreeFormatter())
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(self.format(record))
+
+
+@pytest.fixture(autouse=True)
+def _no_content_in_the_log() -> Iterator[None]:
+    """Whatever a test stores, no line at any level repeats it (DESIGN promise 10)."""
+    told: set[str] = set()
+
+    def listen(sender: type[Any], instance: Any, **_: Any) -> None:
+        if sender is Memory:
+            told.add(instance.content)
+        elif sender is CompletedSession:
+            told.update(str(entry.get("text")) for entry in instance.transcript or [])
+
+    heard = _Overheard()
+    loggers = [logging.getLogger(), logging.getLogger("junior_memory")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.DEBUG)
+    loggers[0].addHandler(heard)
+    post_save.connect(listen)
+    yield
+    post_save.disconnect(listen)
+    loggers[0].removeHandler(heard)
+    for logger, level in zip(loggers, before, strict=True):
+        logger.setLevel(level)
+    known = [text for text in told if len(text) >= TELLING]
+    leaked = [line for line in heard.lines if any(text in line for text in known)]
+    assert not leaked, f"content in the log: {leaked[0]}"
 
 
 @pytest.fixture
