@@ -192,9 +192,9 @@ def read_after(text: str) -> After | None:
         raise InvalidInput("That page of the list does not exist.") from error
 
 
-def next_page(name: str, rows: Rows[Row]) -> str:
+def next_page(name: str, rows: Rows[Row], *args: UUID) -> str:
     """Return the address of the rest of a list, or nothing at its end."""
     if rows.after is None:
         return ""
     after = f"{rows.after.at.isoformat()}~{rows.after.id}"
-    return f"{reverse(name)}?{urlencode({'after': after})}"
+    return f"{reverse(name, args=args)}?{urlencode({'after': after})}"

@@ -9,12 +9,15 @@ from uuid import UUID
 from dashboard import words
 from dashboard.query import ACTIVE
 from dashboard.rows import Row, read_rows
-from junior_memory import history
+from junior_memory import history, holding
 from junior_memory.access import Viewer
 from junior_memory.errors import NotFound
 from junior_memory.exchange import state_of
 from junior_memory.history import History, Uses
-from junior_memory.models import ErasureReceipt, Memory
+from junior_memory.models import ErasureReceipt, Memory, Visibility
+
+IN_PLACE = (ACTIVE, "held")
+"""States of a public memory that staff may still take out."""
 
 NO_USES = Uses(total=0, own=())
 
@@ -24,6 +27,10 @@ ACTIONS = {
     "corrected": "corrected",
     "approved": "approved",
     "declined": "declined",
+    "undecided": "put back to wait",
+    "reported": "reported",
+    "removed_public": "removed",
+    "restored_public": "put back",
     "admin_read": "read by staff",
 }
 MEANS = {
@@ -55,6 +62,8 @@ class Detail:
     uses: Uses
     happenings: tuple[Happening, ...]
     about: str
+    may_report: bool
+    may_moderate: bool
 
     @property
     def location_url(self) -> str:
@@ -97,7 +106,15 @@ def read_detail(viewer: Viewer, memory_id: UUID, *, now: datetime) -> Detail:
         uses=uses,
         happenings=tuple(_happenings(viewer, past)),
         about=words.about(row.memory, viewer),
+        may_report=row.state == ACTIVE and holding.may_report(viewer, row.memory),
+        may_moderate=_may_moderate(viewer, row),
     )
+
+
+def _may_moderate(viewer: Viewer, row: Row) -> bool:
+    """True for staff and a public memory that is not out already."""
+    is_staff = viewer.user is not None and viewer.user.is_staff
+    return is_staff and row.memory.visibility == Visibility.PUBLIC and row.state in IN_PLACE
 
 
 def _history(viewer: Viewer, memory: Memory, now: datetime) -> History:

@@ -9,6 +9,8 @@ from typing import Any
 from django import forms
 from django.utils import timezone
 
+from dashboard.what_if import has_model
+from junior_memory.holding import MAX_REASON
 from junior_memory.models import Agent, MemoryKind, Organization, User
 from junior_memory.models.memory import MAX_CONTENT_LENGTH
 
@@ -123,6 +125,32 @@ class EraseForm(_Form):
         return word
 
 
+class ReasonForm(_Form):
+    """Why somebody does what another person will read the reason of."""
+
+    reason = forms.CharField(
+        label="Why?",
+        max_length=MAX_REASON,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
+    )
+
+
+class AdminReadForm(ReasonForm):
+    """Whose memory a staff member reads, and the reason that this person sees."""
+
+    person = forms.CharField(
+        label="Whose memory",
+        max_length=254,
+        help_text="Their e-mail address.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
+    )
+    field_order = ("person", "reason")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, auto_id="read_%s", **kwargs)
+        self.fields["reason"].help_text = "They see it word for word, with your name and the time."
+
+
 class WhatIfForm(_Form):
     """A message as an assistant might get it, and where."""
 
@@ -141,6 +169,9 @@ class WhatIfForm(_Form):
         ),
     )
     where = forms.ChoiceField(label="Where it is written", choices=WHERE)
+    ask_model = forms.BooleanField(
+        label="Ask the model that chooses; this costs what one recall costs", required=False
+    )
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -155,6 +186,8 @@ class WhatIfForm(_Form):
         )
         for name in ("agent", "team"):
             self.fields[name].widget.attrs["class"] = "input"
+        if not has_model():
+            del self.fields["ask_model"]
 
     def agent(self) -> Agent:
         """Return the chosen agent."""

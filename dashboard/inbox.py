@@ -10,10 +10,10 @@ from uuid import UUID
 from dashboard import words
 from dashboard.query import ACTIVE
 from dashboard.rows import Row, read_rows
-from junior_memory import conflicts
+from junior_memory import conflicts, moderation
 from junior_memory.access import Viewer
 from junior_memory.errors import NotFound
-from junior_memory.models import Memory, MemoryReport, Visibility
+from junior_memory.models import Memory, Visibility
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.records import After, Rows
 
@@ -150,18 +150,8 @@ def _held(viewer: Viewer) -> MemoryQuerySet:
 
 def _waiting(viewer: Viewer, memories: Sequence[Memory], *, now: datetime) -> tuple[Waiting, ...]:
     rows = read_rows(viewer, memories, state=HELD, now=now)
-    said = _reports(viewer, memories)
-    return tuple(Waiting(row, tuple(said.get(row.memory.pk, ()))) for row in rows)
-
-
-def _reports(viewer: Viewer, memories: Sequence[Memory]) -> dict[UUID, list[str]]:
-    """Return what was said against each of these, oldest first: for staff alone."""
-    if viewer.user is None or not viewer.user.is_staff or not memories:
-        return {}
-    rows = MemoryReport.objects.filter(
-        memory__in=[memory.pk for memory in memories], resolved_at__isnull=True
+    reports = moderation.reports_of(viewer, [memory.pk for memory in memories])
+    return tuple(
+        Waiting(row, tuple(report.reason for report in reports.get(row.memory.pk, ())))
+        for row in rows
     )
-    said: dict[UUID, list[str]] = {}
-    for memory_id, reason in rows.order_by("created_at").values_list("memory_id", "reason"):
-        said.setdefault(memory_id, []).append(reason)
-    return said

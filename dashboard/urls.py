@@ -7,7 +7,7 @@ from django.views.generic import RedirectView
 
 from dashboard import urls_admin, urls_settings
 from dashboard.http import by_method
-from dashboard.views import conversations, inbox, memories, memory, recall, sign_in
+from dashboard.views import conversations, inbox, memories, memory, public, recall, sign_in
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="memories"), name="home"),
@@ -50,6 +50,10 @@ urlpatterns = [
     path("memories/<uuid:memory_id>/hold", inbox.hold, name="memory_hold"),
     path("conflicts/<uuid:conflict_id>", inbox.decide, name="conflict_decide"),
     path("conflicts/<uuid:conflict_id>/reopen", inbox.reopen, name="conflict_reopen"),
+    # Public memory
+    path("memories/<uuid:memory_id>/report", public.report, name="memory_report"),
+    path("public/<uuid:memory_id>/remove", public.remove, name="public_remove"),
+    path("public/<uuid:memory_id>/restore", public.put_back, name="public_restore"),
     # How it is used
     path("recall", by_method(get=recall.ask, post=recall.explain), name="recall"),
     path(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.views import overview, system
+from dashboard.http import by_method
+from dashboard.views import admin_reads, models, overview, system
 
 urlpatterns = [
     path("overview", overview.show_overview, name="overview"),
@@ -12,4 +13,13 @@ urlpatterns = [
     path("overview/memories", overview.memories_by_day, name="overview_memories"),
     path("system", system.show_system, name="system"),
     path("system/sessions/retry", system.retry_session, name="system_retry"),
+    path("system/models/check", models.check_model, name="system_model_check"),
+    path("system/models/<int:model_id>/switch", models.switch, name="system_switch"),
+    path("system/public", system.list_removed, name="system_public"),
+    path(
+        "system/reads",
+        by_method(get=admin_reads.show_form, post=admin_reads.open_read),
+        name="system_reads",
+    ),
+    path("system/reads/<uuid:read_id>", admin_reads.show_read, name="system_read"),
 ]

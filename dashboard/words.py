@@ -22,6 +22,7 @@ PLATFORMS = {
 }
 
 HELD_REASONS = {
+    capture.HELD_ORDERS: "It reads like an order to the assistant rather than a fact.",
     holding.HELD_REPORTED: "Reported by its author or by the person it is about.",
     capture.HELD_UNLINKED: "A public fact from somebody who is not linked to a person here.",
     capture.HELD_MANY: "One of many new public facts that one person told in a day.",
@@ -166,3 +167,8 @@ def apart(one: datetime, other: datetime) -> str:
         case 1:
             return "said one day apart"
     return f"said {days:,} days apart"
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """Say how many there are of something, with the right noun."""
+    return f"{count:,} {one if count == 1 else many}"

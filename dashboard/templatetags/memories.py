@@ -74,3 +74,9 @@ def _code(found: re.Match[str]) -> str:
     if inside.count("<mark>") != inside.count("</mark>"):
         return found.group(0)
     return f"<code>{inside}</code>"
+
+
+@register.filter
+def spelled(code: str, known: dict[str, str] | None = None) -> str:
+    """Put a code into words: those that are known, or its own without underscores."""
+    return (known or {}).get(code) or code.replace("_", " ")

@@ -17,7 +17,7 @@ def _answer(
     request: HttpRequest, *, status: int, code: str, message: str, page: str
 ) -> HttpResponse:
     response: HttpResponse
-    if request.path.startswith("/api/"):
+    if request.path.startswith(("/api/", "/mcp")):
         response = JsonResponse({"error": {"code": code, "message": message}}, status=status)
     else:
         body = render_to_string(f"errors/{page}.html", {"message": message})

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from dashboard.access import login_required
 from dashboard.detail import read_detail, read_receipt, read_row
-from dashboard.forms import CorrectForm, EraseForm
+from dashboard.forms import CorrectForm, EraseForm, ReasonForm
 from dashboard.http import (
     HtmxHttpRequest,
     doer_of,
@@ -69,8 +69,17 @@ def show_memory(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
     if wants_part(request):
         row = read_row(viewer, memory_id, now=now)
         return render(request, DETAIL, {"row": row, "focus": True}, part=ROW)
-    detail = read_detail(viewer, memory_id, now=now)
-    return render(request, DETAIL, {"detail": detail, "row": detail.row})
+    return show_detail(request, memory_id)
+
+
+def show_detail(
+    request: HtmxHttpRequest, memory_id: UUID, *, status: int = 200, **forms: ReasonForm
+) -> HttpResponse:
+    """Show the page of one memory, with a form that was just posted with a mistake."""
+    detail = read_detail(viewer_of(request), memory_id, now=clock.now())
+    made = {"report_form": ReasonForm(prefix="report"), "remove_form": ReasonForm(prefix="remove")}
+    context = {"detail": detail, "row": detail.row, **made, **forms}
+    return render(request, DETAIL, context, status=status)
 
 
 def _changeable(request: HtmxHttpRequest, memory_id: UUID) -> Row:

@@ -34,5 +34,6 @@ def explain(request: HtmxHttpRequest) -> HttpResponse:
         agent=form.agent(),
         visibility=form.cleaned_data["where"],
         org=form.org(),
+        ask_model=bool(form.cleaned_data.get("ask_model")),
     )
     return render(request, PAGE, {"form": form, "answer": answer}, part=ANSWER)

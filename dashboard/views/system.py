@@ -8,27 +8,33 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import staff_required
-from dashboard.http import HtmxHttpRequest, redirect_to, render, say, wants_part
-from junior_memory import reports, sessions
+from dashboard.forms import AdminReadForm
+from dashboard.http import HtmxHttpRequest, redirect_to, render, say, viewer_of, wants_part
+from dashboard.system import REASONS, System
+from junior_memory import moderation, reports, sessions
 from junior_memory.errors import Conflict, NotFound
 from junior_memory.models import CompletedSession
 
 PAGE = "dashboard/system/system.html"
 QUEUE = "dashboard/system/_queue.html"
+REMOVED = "dashboard/system/removed.html"
+REMOVED_SHOWN = 200
 
 
 @staff_required
 @require_safe
 def show_system(request: HtmxHttpRequest) -> HttpResponse:
-    """Show the operational report and the queue; htmx gets the queue as it is now."""
+    """Show what needs attention and each part of the service; htmx gets the queue as it is now."""
     if wants_part(request):
         return _queue(request)
-    report = reports.operational_report(now=timezone.now())
-    return render(request, PAGE, {"report": report, "queue": report.queue})
+    system = System(request.user, now=timezone.now())
+    context = {"system": system, "queue": system.queue, "reasons": REASONS}
+    return render(request, PAGE, {**context, "read_form": AdminReadForm()})
 
 
 def _queue(request: HtmxHttpRequest) -> HttpResponse:
-    return render(request, PAGE, {"queue": reports.queue_state()}, part=QUEUE)
+    context = {"queue": reports.queue_state(), "reasons": REASONS}
+    return render(request, PAGE, context, part=QUEUE)
 
 
 @staff_required
@@ -48,3 +54,11 @@ def retry_session(request: HtmxHttpRequest) -> HttpResponse:
     else:
         say(request, "Queued again.")
     return _queue(request) if wants_part(request) else redirect_to(request, reverse("system"))
+
+
+@staff_required
+@require_safe
+def list_removed(request: HtmxHttpRequest) -> HttpResponse:
+    """Show the public memories that staff removed, until they are erased."""
+    rows = moderation.removed_public(viewer_of(request)).for_list()[:REMOVED_SHOWN]
+    return render(request, REMOVED, {"memories": rows})

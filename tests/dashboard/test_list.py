@@ -17,7 +17,9 @@ from django.utils import timezone
 
 from junior_memory import forgetting
 from junior_memory.access import person
-from junior_memory.models import Location
+from junior_memory.memories import correct_memory
+from junior_memory.models import Location, Memory, User
+from junior_memory.people import agent_named
 from tests.cast import Cast
 from tests.dashboard.conftest import HTMX, SignIn, text
 from tests.factories import BY_TEST, make_memory
@@ -62,8 +64,6 @@ def test_each_memory_says_how_it_was_learned_and_who_sees_it(
     for words in (
         "Preference",
         "you asked to remember this",
-        "remembered",
-        "never expires",
         "never used",
         "Private",
     ):
@@ -332,7 +332,6 @@ def test_memories_are_grouped_by_when_they_were_remembered(
     ("state", "words"),
     [
         ("active", "Nothing is remembered yet."),
-        ("held", "Nothing waits for you."),
         ("forgotten", "Nothing forgotten waits here."),
         ("superseded", "Nothing was replaced yet."),
         ("expired", "Nothing has expired."),
@@ -382,3 +381,80 @@ def test_page_is_small_and_runs_no_script_of_its_own(cast: Cast, alice_client: C
     assert " style=" not in page
     assert not re.search(r"<script(?![^>]* src=)", page)
     assert not re.search(r"\son[a-z]+=", page)
+
+
+def test_a_date_and_an_agent_are_named_only_where_they_say_something(
+    cast: Cast, alice_client: Client
+) -> None:
+    make_memory(owner=cast.alice)
+    page = text(alice_client.get("/memories")).split('class="memories"')[1]
+    assert "expires" not in page
+    assert "for default" not in page
+    in_a_week = timezone.now() + timedelta(days=7)
+    make_memory(owner=cast.alice, content="Is on call.", expires_at=in_a_week)
+    other, _ = agent_named("deskmate")
+    make_memory(owner=cast.alice, content="Likes maps.", agent=other)
+    page = text(alice_client.get("/memories"))
+    assert f'expires <time datetime="{in_a_week:%Y-%m-%d}' in page
+    assert "for default" in page
+    assert "for deskmate" in page
+
+
+def corrected(cast: Cast, before: str, after: str) -> None:
+    """Make a memory of Alice's and put other words in its place."""
+    old = make_memory(owner=cast.alice, content=before)
+    correct_memory(person(cast.alice), old.pk, after, version=old.version, doer=BY_TEST)
+
+
+def test_what_was_replaced_can_be_searched_and_every_count_agrees(
+    cast: Cast, alice_client: Client
+) -> None:
+    corrected(cast, "Drinks green tea.", "Drinks coffee.")
+    corrected(cast, "Rows on Sundays.", "Rows on Mondays.")
+    page = text(alice_client.get("/memories?state=superseded&q=tea"))
+    assert "<mark>tea</mark>" in page
+    assert "Sundays" not in page
+    assert "1 memory matches" in page
+    assert re.search(r"All <span class=\"count\">1</span>", page)
+    assert 'name="state" value="superseded"' in page
+    # Forgotten memories are in no search, not even in this one.
+    assert 'role="search"' not in text(alice_client.get("/memories?state=forgotten"))
+
+
+def test_what_came_since_the_last_visit_is_marked_until_the_next_one(
+    cast: Cast, alice_client: Client
+) -> None:
+    now = timezone.now()
+    User.objects.filter(pk=cast.alice.pk).update(last_visit_at=now - timedelta(days=2))
+    make_memory(
+        owner=cast.alice, content="Old one.", origin="automatic", now=now - timedelta(days=3)
+    )
+    make_memory(owner=cast.alice, content="New one.", origin="automatic")
+    make_memory(owner=cast.alice, content="Typed in.", origin="explicit")
+    for _ in range(2):
+        page = text(alice_client.get("/memories"))
+        assert page.count('class="label-new"') == 1
+        assert page.index("New one.") < page.index("label-new") < page.index("Old one.")
+        assert "1 new since your last visit" in page
+    # Half an hour later it is another visit, and all of that was seen.
+    User.objects.filter(pk=cast.alice.pk).update(last_visit_at=now - timedelta(minutes=31))
+    Memory.objects.update(created_at=now - timedelta(hours=1))
+    page = text(alice_client.get("/memories"))
+    assert "label-new" not in page
+    assert "since your last visit" not in page
+
+
+def test_on_the_first_visit_nothing_is_called_new(cast: Cast, alice_client: Client) -> None:
+    make_memory(owner=cast.alice, origin="automatic")
+    for _ in range(2):
+        assert "label-new" not in text(alice_client.get("/memories"))
+
+
+def test_after_the_first_page_a_hundred_follow_at_once(cast: Cast, alice_client: Client) -> None:
+    for number in range(130):
+        make_memory(owner=cast.alice, content=f"Fact {number}.")
+    page = text(alice_client.get("/memories"))
+    assert page.count("data-row") == 25
+    assert "data-dense" not in page
+    more = page.split('id="more"><a class="button" href="')[1].split('"')[0].replace("&amp;", "&")
+    assert text(alice_client.get(more, headers=HTMX)).count("data-row") == 100

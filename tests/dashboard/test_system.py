@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from junior_memory.models import CompletedSession
+from junior_memory import capture
+from junior_memory.models import Agent, CompletedSession, EmbeddingModel, ModelCall
 from tests.cast import Cast
 from tests.dashboard.conftest import HTMX, SignIn, text
 from tests.factories import make_memory
@@ -54,7 +57,13 @@ def test_it_shows_the_report_and_what_failed_without_content(cast: Cast, root: C
     make_memory(owner=cast.alice, content="Keeps bees behind the boathouse.")
     failed(cast)
     page = text(root.get(URL))
-    for said in ("Active memories", "Embedding coverage", "s/1:2", "attempts_exhausted", "Retry"):
+    for said in (
+        "Active memories",
+        "Embedding coverage",
+        "s/1:2",
+        "Gave up after its last attempt",
+        "Retry",
+    ):
         assert said in page
     for secret in ("boathouse", "sentinel", cast.alice.email):
         assert secret not in page, f"leaked: {secret}"
@@ -121,3 +130,116 @@ def test_the_number_of_queries_does_not_grow(
         failed(cast, f"s{number}")
     with django_assert_max_num_queries(len(few.captured_queries)):
         root.get(URL)
+
+
+def concerns(page: str) -> str:
+    """Return the part of the page that says what needs attention."""
+    return page.split('id="concerns"')[1].split("</section>")[0]
+
+
+def a_worker_is_seen() -> None:
+    """Put a worker on the record that is at work now."""
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO procrastinate_workers DEFAULT VALUES")
+
+
+def test_all_is_well_is_said_only_when_it_is(cast: Cast, root: Client) -> None:
+    assert "No worker is at work" in concerns(text(root.get(URL)))
+    a_worker_is_seen()
+    assert "All is well" in concerns(text(root.get(URL)))
+    failed(cast)
+    page = concerns(text(root.get(URL)))
+    assert "1 thing needs attention" in page
+    assert "1 session could not be learned from." in page
+
+
+def test_what_fails_lately_and_what_waits_for_staff_is_said_first(cast: Cast, root: Client) -> None:
+    a_worker_is_seen()
+    make_memory(content="It rains.", visibility="public", held_reason=capture.HELD_UNLINKED)
+    for outcome in ("timeout", "timeout", "http_500", "ok"):
+        call(outcome, usd="0.01")
+    page = text(root.get(URL))
+    assert "3 calls of models came to nothing in 24 hours." in concerns(page)
+    assert "1 public fact waits for staff to decide." in concerns(page)
+    failing = page.split('id="failing"')[1].split("</table>")[0]
+    assert "Extraction" in failing
+    assert '<td class="number">2</td>' in failing
+
+
+def call(outcome: str, *, usd: str, agent: Agent | None = None) -> None:
+    """Put one model call on the record."""
+    ModelCall.objects.create(
+        operation="extraction",
+        provider="test",
+        model="m",
+        outcome=outcome,
+        cost_usd=Decimal(usd),
+        agent=agent,
+        created_at=timezone.now(),
+    )
+
+
+def test_a_budget_that_is_used_up_is_said_on_both_pages_of_staff(cast: Cast, root: Client) -> None:
+    Agent.objects.filter(pk=cast.agent.pk).update(daily_budget_usd=Decimal("0.05"))
+    call("ok", usd="0.04", agent=cast.agent)
+    page = text(root.get(URL))
+    assert "is used up" not in page
+    assert "$0.04 of $0.05" in page
+    call("ok", usd="0.02", agent=cast.agent)
+    said = "Today’s budget of “default” is used up: $0.06 of $0.05."
+    assert said in concerns(text(root.get(URL)))
+    assert said in text(root.get("/overview"))
+    assert said not in text(root.get("/memories"))
+
+
+def test_agents_are_shown_with_what_they_may_do(cast: Cast, root: Client) -> None:
+    Agent.objects.filter(pk=cast.agent.pk).update(limit=3, min_score=0.4, extract=False)
+    page = text(root.get(URL)).split('id="agents"')[1].split("</section>")[0]
+    assert "Recalls up to 3 memories that fit at least 40 % within 1,500 ms" in page
+    assert "does not learn" in page
+    Agent.objects.filter(pk=cast.agent.pk).update(inject=False)
+    assert "Recalls nothing" in text(root.get(URL))
+
+
+def model_of(provider: str, state: str) -> EmbeddingModel:
+    """Put a model of vectors on the record."""
+    return EmbeddingModel.objects.create(
+        provider=provider, model="m", dimensions=8, state=state, created_at=timezone.now()
+    )
+
+
+def test_switching_vectors_waits_until_none_is_missing(cast: Cast, root: Client) -> None:
+    used, next_one = model_of("fake", "in_use"), model_of("other", "preparing")
+    memory = make_memory(owner=cast.alice)
+    url = f"/system/models/{next_one.pk}/switch"
+    page = text(root.get(URL))
+    assert "0 of 1 memories" in page
+    assert url not in page
+    assert "have no vector" in text(root.post(url, follow=True))
+    memory.delete()
+    assert url in text(root.get(URL))
+    root.post(url)
+    used.refresh_from_db()
+    next_one.refresh_from_db()
+    assert (used.state, next_one.state) == ("previous", "in_use")
+    assert "Go back to it" in text(root.get(URL))
+
+
+def test_the_chat_model_is_asked_whether_it_answers(root: Client, chat_model: Any) -> None:
+    chat_model.script = ['{"answer": "ready"}']
+    assert "Test the connection" in text(root.get(URL))
+    part = text(root.post("/system/models/check", headers=HTMX))
+    assert part.lstrip().startswith('<div class="chat-model" id="chat-model"')
+    assert "It answers: " in part
+    assert ModelCall.objects.filter(operation="check").count() == 1
+
+
+def test_without_a_chat_model_there_is_nothing_to_test(root: Client) -> None:
+    assert "Test the connection" not in text(root.get(URL))
+    assert root.post("/system/models/check").status_code == 404
+
+
+@pytest.mark.parametrize("url", ["/system/models/check", "/system/models/1/switch"])
+def test_models_are_for_staff_alone(cast: Cast, sign_in: SignIn, url: str) -> None:
+    assert sign_in(cast.alice).post(url).status_code == 403
+    assert sign_in(cast.root).get(url).status_code == 405

@@ -1,0 +1,365 @@
+"""The system page, ready to draw: what needs attention first, then each part by itself.
+
+Numbers, names of models and agents, and codes; no memory. Nothing is asked before it is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+from django.db.models import Count, Max, Q
+from django.urls import reverse
+
+from dashboard.overview import OPERATIONS, outcome_name
+from dashboard.words import counted
+from junior_memory import (
+    admin_reads,
+    budgets,
+    embedder_health,
+    embedding_models,
+    moderation,
+    reembedding,
+    reports,
+)
+from junior_memory.access import Viewer, person
+from junior_memory.budgets import DAY, Budget
+from junior_memory.conf import conf
+from junior_memory.model_health import ChatCheck
+from junior_memory.models import AdminRead, Agent, EmbeddingModel, Memory, ModelCall, User
+from junior_memory.providers.registry import chat_model_fault, chat_model_in_use
+from junior_memory.reports import OperationalReport, QueueState, format_usd
+
+QUIET_WORKER = timedelta(minutes=2)
+"""Without a heartbeat for so long, no worker is at work."""
+
+LONG_WAIT = timedelta(minutes=15)
+
+LATELY = timedelta(hours=24)
+
+SWITCHED_HERE = 20_000
+"""Memories up to which a page may switch models; beyond, building the index takes too long."""
+
+REASONS = {
+    "attempts_exhausted": "gave up after its last attempt",
+    "truncated": "the model’s answer was cut off",
+    "expired": "waited in the queue for too long",
+    "timeout": "the model did not answer in time",
+    "rate_limited": "the model took no more questions",
+    "refused": "the model refused",
+    "invalid": "the model’s answers could not be read",
+    "no_budget": "no money was left",
+    "budget_reached": "no money was left",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """One thing that needs attention, and where on the page it is."""
+
+    text: str
+    url: str
+    tone: str = "danger"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One budget in words."""
+
+    name: str
+    text: str
+    percent: int
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """One model of vectors: what it is for and how far it is."""
+
+    model: EmbeddingModel
+    state: str
+    done: int
+    total: int
+    may_switch: bool
+    command: str
+
+    @property
+    def percent(self) -> int:
+        """How much of what is remembered has its vectors, never rounded up to all."""
+        return 100 * self.done // self.total if self.total else 100
+
+    @property
+    def is_complete(self) -> bool:
+        """True when nothing is missing."""
+        return self.done >= self.total
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """Calls of one sort that came to nothing lately."""
+
+    what: str
+    model: str
+    reason: str
+    times: int
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """How the chat model answered just now, in words."""
+
+    text: str
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLine:
+    """One agent with its options in words, and its budgets."""
+
+    agent: Agent
+    does: str
+    tokens: int
+    budgets: tuple[Standing, ...]
+    url: str
+
+
+class System:
+    """The page's parts."""
+
+    def __init__(self, user: User, *, now: datetime) -> None:
+        self.user = user
+        self.now = now
+        self.viewer: Viewer = person(user)
+
+    @cached_property
+    def report(self) -> OperationalReport:
+        """Counts and cost."""
+        return reports.operational_report(now=self.now)
+
+    @property
+    def queue(self) -> QueueState:
+        """How far learning has come."""
+        return self.report.queue
+
+    @cached_property
+    def concerns(self) -> list[Concern]:
+        """What needs attention, the worst first; empty when all is well."""
+        found = [*self._of_learning(), *self._of_models(), *self._of_people()]
+        return sorted(found, key=lambda concern: concern.tone != "danger")
+
+    def _of_learning(self) -> Iterator[Concern]:
+        queue = self.queue
+        seen = queue.worker_seen_at
+        if seen is None or self.now - seen > QUIET_WORKER:
+            yield Concern("No worker is at work: nothing is learned, embedded or erased.", "#queue")
+        if queue.oldest_queued_at and self.now - queue.oldest_queued_at > LONG_WAIT:
+            sessions = counted(queue.queued, "session waits", "sessions wait")
+            yield Concern(f"{sessions} to be learned from.", "#queue", "warn")
+        if queue.failed:
+            sessions = counted(queue.failed, "session", "sessions")
+            yield Concern(f"{sessions} could not be learned from.", "#failures", "warn")
+
+    def _of_models(self) -> Iterator[Concern]:
+        if self.chat_fault:
+            yield Concern(self.chat_fault + ".", "#models")
+        if self.embedder_fault:
+            yield Concern(self.embedder_fault.text, "#models")
+        for budget in self.reached:
+            yield Concern(sentence_of(budget), "#budgets")
+        calls = sum(row.times for row in self.failing)
+        if calls:
+            times = counted(calls, "call", "calls")
+            yield Concern(f"{times} of models came to nothing in 24 hours.", "#failing", "warn")
+
+    def _of_people(self) -> Iterator[Concern]:
+        if self.held_public:
+            facts = counted(self.held_public, "public fact waits", "public facts wait")
+            yield Concern(f"{facts} for staff to decide.", reverse("inbox") + "#public", "warn")
+
+    # Models.
+
+    @cached_property
+    def chat_model(self) -> str:
+        """The model that answers in words, or nothing."""
+        model = chat_model_in_use()
+        return f"{model.provider}:{model.model}" if model else ""
+
+    @cached_property
+    def chat_fault(self) -> str:
+        """Why it cannot be asked, by the settings alone."""
+        return chat_model_fault()
+
+    @cached_property
+    def embedder_fault(self) -> embedder_health.Fault | None:
+        """What does not fit between the settings, the embedder and the vectors."""
+        return embedder_health.fault()
+
+    @cached_property
+    def embeddings(self) -> list[Embedding]:
+        """Every model whose vectors are kept, the one in use first."""
+        order = {state: place for place, state in enumerate(EmbeddingModel.State.values)}
+        rows = sorted(EmbeddingModel.objects.all(), key=lambda row: (order[row.state], row.pk))
+        return [self._embedding(model) for model in rows]
+
+    def _embedding(self, model: EmbeddingModel) -> Embedding:
+        progress = reembedding.coverage(model, now=self.now)
+        name = embedding_models.name_of(model)
+        is_used = model.state == EmbeddingModel.State.IN_USE
+        is_whole = progress.done >= progress.total
+        command = f"manage.py reembed --to {name}"
+        if model.state == EmbeddingModel.State.PREVIOUS:
+            command = "manage.py reembed --rollback"
+        elif is_whole:
+            command += " --switch"
+        return Embedding(
+            model=model,
+            state=model.get_state_display(),
+            done=progress.done,
+            total=progress.total,
+            may_switch=not is_used and is_whole and progress.total <= SWITCHED_HERE,
+            command="" if is_used and is_whole else command,
+        )
+
+    @cached_property
+    def failing(self) -> list[Failing]:
+        """Calls that came to nothing in the last day, the most frequent first."""
+        rows = (
+            ModelCall.objects.filter(created_at__gt=self.now - LATELY, created_at__lte=self.now)
+            .exclude(outcome="ok")
+            .values("operation", "model", "outcome")
+            .annotate(times=Count("id"), last=Max("created_at"))
+            .order_by("-times", "operation", "outcome")[:20]
+        )
+        return [
+            Failing(
+                what=OPERATIONS.get(row["operation"], row["operation"]),
+                model=row["model"],
+                reason=outcome_name(row["outcome"]),
+                times=row["times"],
+                last_at=row["last"],
+            )
+            for row in rows
+        ]
+
+    # Money.
+
+    @cached_property
+    def _standing(self) -> tuple[Budget, ...]:
+        return budgets.all_standing(now=self.now)
+
+    @property
+    def reached(self) -> list[Budget]:
+        """Budgets that are used up."""
+        return [one for one in self._standing if one.is_reached]
+
+    @property
+    def budgets(self) -> list[Standing]:
+        """The deployment's budgets."""
+        return [standing_of(one) for one in self._standing if not one.agent]
+
+    @property
+    def over_budget(self) -> str:
+        """What learning does without money."""
+        return OVER_BUDGET[conf().over_budget]
+
+    # Agents.
+
+    @cached_property
+    def agents(self) -> list[AgentLine]:
+        """Every agent with its options."""
+        alive = Q(tokens__revoked_at__isnull=True) & (
+            Q(tokens__expires_at__isnull=True) | Q(tokens__expires_at__gt=self.now)
+        )
+        rows = Agent.objects.annotate(alive=Count("tokens", filter=alive)).order_by("name")[:200]
+        return [self._agent(agent) for agent in rows]
+
+    def _agent(self, agent: Any) -> AgentLine:
+        own = [one for one in self._standing if one.agent == agent.name]
+        return AgentLine(
+            agent=agent,
+            does=_does(agent),
+            tokens=agent.alive,
+            budgets=tuple(standing_of(one) for one in own),
+            url=reverse("admin:junior_memory_agent_change", args=[agent.pk]),
+        )
+
+    # People.
+
+    @cached_property
+    def held_public(self) -> int:
+        """Public facts that wait for staff."""
+        rows = Memory.objects.visible_to(self.viewer).decidable_by(self.viewer).held()
+        return rows.filter(visibility="public").count()
+
+    @cached_property
+    def removed(self) -> int:
+        """Public memories that staff removed and can put back."""
+        return moderation.removed_public(self.viewer).count()
+
+    @cached_property
+    def reads(self) -> list[AdminRead]:
+        """One's own open reads."""
+        return admin_reads.open_reads(self.user, now=self.now)
+
+
+OVER_BUDGET = {
+    "heuristic": "Once it is used up, conversations are learned from by rules, without the model.",
+    "queue": "Once it is used up, conversations wait in the queue until there is money again.",
+}
+
+
+def checked_of(check: ChatCheck) -> Checked:
+    """Say how a chat model answered, how long it took and what that cost."""
+    cost = "at an unknown price" if check.cost_usd is None else f"for {format_usd(check.cost_usd)}"
+    took = f"{check.model}, {check.duration_ms:,} ms, {cost}."
+    if check.is_ok:
+        return Checked(f"It answers: {took} {MODES.get(check.mode, '')}".strip(), ok=True)
+    return Checked(
+        f"No usable answer: {outcome_name(check.reason).lower()} ({took[:-1]}).", ok=False
+    )
+
+
+MODES = {
+    "json_schema": "It takes a schema for its answers.",
+    "json_object": "It takes no schema, so answers are asked for as JSON and read with care.",
+    "text": "It takes neither schema nor JSON, so answers are found in its text.",
+}
+
+
+def standing_of(budget: Budget) -> Standing:
+    """Put a budget into words."""
+    percent = int(100 * budget.spent_usd / budget.limit_usd) if budget.limit_usd else 100
+    text = f"{format_usd(budget.spent_usd)} of {format_usd(budget.limit_usd)}"
+    if budget.unknown:
+        text += f", and {counted(budget.unknown, 'call', 'calls')} of unknown price"
+    tone = "danger" if budget.is_reached else "warn" if percent >= 80 else "good"
+    name = "Today" if budget.period == DAY else "This month"
+    return Standing(name, text, min(percent, 100), tone)
+
+
+def sentence_of(budget: Budget) -> str:
+    """Say that a budget is used up and what that means."""
+    when = "Today’s" if budget.period == DAY else "This month’s"
+    whose = f" of “{budget.agent}”" if budget.agent else ""
+    spent, limit = format_usd(budget.spent_usd), format_usd(budget.limit_usd)
+    then = {
+        "heuristic": "Learning goes on by rules, without the model",
+        "queue": "Learning waits",
+    }[conf().over_budget]
+    return f"{when} budget{whose} is used up: {spent} of {limit}. {then}; recall goes on."
+
+
+def _does(agent: Agent) -> str:
+    """Say what an agent may do, in a sentence."""
+    if agent.inject:
+        least = f" that fit at least {round(100 * agent.min_score)} %" if agent.min_score else ""
+        lines = counted(agent.limit, "memory", "memories")
+        said = f"recalls up to {lines}{least} within {agent.retrieve_timeout_ms:,} ms"
+    else:
+        said = "recalls nothing"
+    learns = "learns from conversations" if agent.extract else "does not learn"
+    return f"{said}; {learns}".capitalize()
