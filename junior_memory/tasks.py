@@ -20,6 +20,7 @@ from junior_memory import (
     people,
     queue,
     sessions,
+    tools,
     vector_index,
 )
 from junior_memory.errors import NotFound
@@ -98,6 +99,7 @@ def keep_house(timestamp: int) -> None:
     sessions.erase_old_transcripts(now=now)
     sessions.queue_waiting(now=now)
     people.clear_rates(now=now)
+    tools.clear_old_calls(now=now)
     close_old_connections()
 
 

@@ -5,17 +5,17 @@ who acts, who may see and whom a fact is about comes from the ToolContext, which
 fills in.
 """
 
+from junior_memory.candidates import READ_TOOLS, WRITE_TOOLS
+from junior_memory.tools.calls import clear_old_calls
 from junior_memory.tools.context import ToolContext, host_context, person_context
 from junior_memory.tools.errors import ToolInputError
 from junior_memory.tools.run import call_tool
 from junior_memory.tools.schemas import (
     APPROVAL_GATED,
-    READ_TOOLS,
     SEQUENTIAL,
     TOOL_ANNOTATIONS,
     TOOL_NAMES,
     TOOL_PREFIX,
-    WRITE_TOOLS,
     function_schemas,
     plain_name,
 )
@@ -31,6 +31,7 @@ __all__ = [
     "ToolContext",
     "ToolInputError",
     "call_tool",
+    "clear_old_calls",
     "function_schemas",
     "host_context",
     "person_context",

@@ -30,6 +30,10 @@ REJECTED = "rejected:"
 
 SPARE_SECONDS = 15.0
 """What a call may take beside its model before its claim counts as abandoned."""
+KEPT_DAYS = 30
+CLEARED_AT_ONCE = 1000
+"""How long the end of a call is kept, and how many are cleared in one go."""
+
 FIRST_REST_SECONDS = 0.05
 LONGEST_REST_SECONDS = 0.5
 
@@ -157,6 +161,13 @@ def work_of(claim: Claim) -> Iterator[None]:
         except Error as failure:
             logger.warning("a tool call's end was not recorded (%s)", type(failure).__name__)
         raise
+
+
+def clear_old_calls(*, now: datetime) -> int:
+    """Delete what calls came to long ago; returns how many. Their memories still answer by key."""
+    edge = now - timedelta(days=KEPT_DAYS)
+    old = ToolCall.objects.filter(claimed_at__lt=edge).values_list("pk", flat=True)
+    return ToolCall.objects.filter(pk__in=list(old[:CLEARED_AT_ONCE])).delete()[0]
 
 
 def let_go_of_connection() -> None:

@@ -16,10 +16,9 @@ from typing import Any
 from django.db import transaction
 
 from junior_memory import events, hostile, people, sessions
-from junior_memory.capture import HELD_MANY, HELD_ORDERS, HELD_UNLINKED
+from junior_memory.capture import HELD_ORDERS, held_in_public
 from junior_memory.conf import conf
 from junior_memory.errors import Conflict, Forgotten, InvalidInput, JuniorMemoryError, QuotaExceeded
-from junior_memory.locks import lock, owner_lock
 from junior_memory.memories import NewMemory, end_of_chain
 from junior_memory.model_calls import OnBehalf
 from junior_memory.models import (
@@ -32,7 +31,7 @@ from junior_memory.models import (
     Visibility,
 )
 from junior_memory.providers import ModelFailed, chat_model_in_use
-from junior_memory.reconciling import Remembered, Ruling, apply_ruling, has_changed, rule_on
+from junior_memory.reconciling import Remembered, remember
 from junior_memory.review import review_request
 from junior_memory.tools.answers import describe_memory
 from junior_memory.tools.authority import Request, check_kind, check_request
@@ -181,7 +180,15 @@ def _store(job: _Job, wording: _Wording) -> dict[str, Any]:
     check_kind(wording.kind, job.request)
     new = _new_memory(job, wording)
 
-    remembered = _remember(job, new)
+    left = max(1.0, job.ends_at - time.monotonic())
+    remembered = remember(
+        new,
+        payer=job.payer,
+        now=job.now,
+        # Two rounds of two attempts may be needed at most.
+        timeout_seconds=min(conf().model_timeout_ms / 1000, left / 4),
+        then=lambda stored: _settle(job, stored),
+    )
     created = remembered.created
     return _answer(
         job.context,
@@ -189,28 +196,6 @@ def _store(job: _Job, wording: _Wording) -> dict[str, Any]:
         created=created.created,
         superseded=[str(one) for one in remembered.superseded],
     )
-
-
-def _remember(job: _Job, new: NewMemory) -> Remembered:
-    for number in range(2):
-        left = max(1.0, job.ends_at - time.monotonic())
-        ruling = rule_on(
-            new,
-            payer=job.payer,
-            now=job.now,
-            # Two rounds of two attempts may be needed at most.
-            timeout_seconds=min(conf().model_timeout_ms / 1000, left / 4),
-        )
-        with transaction.atomic():
-            lock([owner_lock(new.owner.pk if new.owner else None)])
-            if has_changed(new, ruling, now=job.now):
-                if number == 0:
-                    continue
-                ruling = Ruling()
-            remembered = apply_ruling(new, ruling, now=job.now)
-            _settle(job, remembered)
-            return remembered
-    raise Conflict
 
 
 def _settle(job: _Job, remembered: Remembered) -> None:
@@ -266,18 +251,7 @@ def _held_reason(job: _Job, wording: _Wording, teller: Identity | None) -> str:
     texts = (job.request.content, wording.content)
     if is_shared and any(map(hostile.looks_like_orders, texts)):
         return HELD_ORDERS
-    if visibility != Visibility.PUBLIC:
-        return ""
-    unlinked = teller is None or teller.user_id is None
-    if unlinked and conf().public_from_unlinked == "hold":
-        return HELD_UNLINKED
-    if teller is None:
-        return ""
-    midnight = job.now.replace(hour=0, minute=0, second=0, microsecond=0)
-    today = Memory.objects.filter(
-        learned_from=teller, visibility=Visibility.PUBLIC, created_at__gte=midnight
-    ).count()
-    return HELD_MANY if today >= conf().public_facts_per_identity_a_day else ""
+    return held_in_public(visibility, teller, now=job.now)
 
 
 def _record(job: _Job, payload: events.MemoryReviewed) -> None:

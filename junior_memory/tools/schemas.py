@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
+from junior_memory.candidates import READ_TOOLS, WRITE_TOOLS
 from junior_memory.models import MemoryKind
 from junior_memory.models.memory import MAX_CONTENT_LENGTH
 from junior_memory.tools.errors import ToolInputError
@@ -22,10 +23,8 @@ LIST = "listMemories"
 SEARCH = "searchMemories"
 
 TOOL_NAMES = (CREATE, REMOVE, LIST, SEARCH)
-READ_TOOLS = frozenset({LIST, SEARCH})
 APPROVAL_GATED = frozenset({CREATE})
 """Tools that a host should let a person approve (CONFORMANCE 42)."""
-WRITE_TOOLS = frozenset({CREATE, REMOVE})
 SEQUENTIAL = WRITE_TOOLS
 """Tools whose calls of one run are made one after the other (CONFORMANCE 42)."""
 

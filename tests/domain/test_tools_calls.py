@@ -146,6 +146,13 @@ def test_where_private_words_are_not_seen_a_repeat_does_not_tell_them(
     assert again["memory"] == first["memory"] | {"content": None}
 
 
+def test_what_calls_came_to_is_cleared_after_a_month(host: Host) -> None:
+    first = create(host.context())
+    assert calls.clear_old_calls(now=clock.now() + timedelta(days=29)) == 0
+    assert calls.clear_old_calls(now=clock.now() + timedelta(days=31)) == 1
+    assert create(host.context())["memory"]["id"] == first["memory"]["id"]
+
+
 # Reviewed by a model.
 
 
