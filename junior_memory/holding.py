@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
-from junior_memory import clock, embeddings
+from junior_memory import clock, embeddings, tombstones
 from junior_memory.access import Viewer
 from junior_memory.audit import Doer, record_audit
 from junior_memory.conf import conf
@@ -25,6 +25,7 @@ from junior_memory.models import (
     ArchiveReason,
     Memory,
     MemoryReport,
+    Origin,
     SubjectType,
     Visibility,
 )
@@ -56,9 +57,22 @@ def approve_held(
         if memory.expires_at is not None and memory.expires_at <= moment:
             raise Expired
         stands = _settled(lambda: _let_in(memory, moment))
+        if memory.origin == Origin.EXPLICIT:
+            # Asked for in so many words: now that it counts, what was forgotten may be learned.
+            tombstones.lift_tombstones(_scopes(memory), memory.content)
         _resolve_reports(memory, moment)
         record_audit("approved", doer, now=moment, person_id=memory.owner_id, memory_id=memory_id)
     return stands
+
+
+def _scopes(memory: Memory) -> tombstones.Scopes:
+    return tombstones.scopes_of(
+        owner_id=memory.owner_id,
+        subject_type=memory.subject_type,
+        subject_key=memory.subject_key,
+        org_id=memory.org_id,
+        visibility=memory.visibility,
+    )
 
 
 def _let_in(memory: Memory, now: datetime) -> Memory:

@@ -89,6 +89,19 @@ def test_nobody_takes_anothers_decision_back(cast: Cast, waiting: Memory, who: s
     assert is_active(waiting)
 
 
+@pytest.mark.parametrize(("origin", "marks"), [("explicit", 0), ("automatic", 1)])
+def test_approving_what_was_asked_for_in_so_many_words_lifts_its_marks(
+    cast: Cast, origin: str, marks: int
+) -> None:
+    viewer = access.person(cast.alice)
+    held = make_memory(owner=cast.alice, content="Hers.", held_reason="unlinked", origin=origin)
+    gone = make_memory(owner=cast.alice, content="Hers.")
+    forgetting.forget(viewer, gone.pk, doer=BY_TEST)
+    holding.approve_held(viewer, held.pk, doer=BY_TEST)
+    assert is_active(held)
+    assert Tombstone.objects.filter(memory=gone).count() == marks
+
+
 def test_approving_what_is_remembered_already_joins_it_and_settles_the_report(cast: Cast) -> None:
     first = make_memory(owner=cast.alice, content="A piano.", visibility="public")
     holding.report_public(access.person(cast.alice), first.pk, reason="No longer.", doer=BY_TEST)
