@@ -139,13 +139,13 @@ class PersonGate(Gate):
         secret = bearer_secret(request)
         if secret is None:
             user = request.user
-            if not isinstance(user, User) or not _is_known(user):
+            if not isinstance(user, User) or not is_known(user):
                 raise unauthenticated()
             return self.check_right(Caller(user=user, token=None))
         token = find_live_token(secret)
         if token.kind != TokenKind.PERSONAL or token.user is None:
             raise forbidden("This call is for people; an agent's token does not do.")
-        if not _is_known(token.user):
+        if not is_known(token.user):
             raise unauthenticated()
         if self.scope not in token.scopes:
             raise forbidden(f"This token lacks the scope {self.scope}.")
@@ -183,7 +183,7 @@ class HostGate(Gate):
         """See Gate."""
         secret = bearer_secret(request)
         if secret is None:
-            if isinstance(request.user, User) and _is_known(request.user):
+            if isinstance(request.user, User) and is_known(request.user):
                 raise forbidden("This call is for agent hosts; send an agent's token.")
             raise unauthenticated()
         token = find_live_token(secret)
@@ -213,7 +213,7 @@ def find_live_token(secret: str) -> ApiToken:
     return token
 
 
-def _is_known(user: User) -> bool:
+def is_known(user: User) -> bool:
     return user.is_active and user.email_verified_at is not None
 
 

@@ -11,8 +11,7 @@ from urllib.parse import unquote
 
 from pydantic import ValidationError
 
-from api.auth import _is_known as is_known
-from api.auth import find_live_token
+from api.auth import find_live_token, is_known
 from api.failures import forbidden, unauthenticated
 from api.hosts import ActorIn, SourceIn
 from api.mcp.protocol import Code, ProtocolError
