@@ -28,7 +28,7 @@ def test_what_fits_is_given_with_its_reason_and_nothing_is_written(
     page = ask(alice_client, "Shall we deploy the billing service on Friday?")
     assert "1 memory would be given" in page
     assert "&lt;recalled_memories&gt;" in page
-    assert "no. 1" in page
+    assert "found by “deploys”, “billing”" in page
     assert "oolong" not in page
     for table in (ConversationEvent, MemoryUse, ModelCall):
         assert not table.objects.exists()
@@ -112,3 +112,60 @@ def test_verbs_and_anonymous(alice_client: Client, db: None) -> None:
     assert alice_client.get("/recall").status_code == 200
     assert alice_client.put("/recall").status_code == 405
     assert Client().post("/recall", {"text": "x"}).status_code == 302
+
+
+QUESTION = "Shall we deploy the billing service on Friday?"
+
+
+def test_a_memory_switched_off_is_left_out_and_the_difference_is_said(
+    cast: Cast, alice_client: Client
+) -> None:
+    cast.agent.limit = 1
+    cast.agent.save()
+    first = make_memory(content="Never deploys the billing service on Fridays.", owner=cast.alice)
+    second = make_memory(content="Deploys the billing service on Mondays.", owner=cast.alice)
+    page = ask(alice_client, QUESTION)
+    assert f'name="off" value="{first.pk}"' in page
+    assert "No. 2, and 1 are given" in page
+    page = ask(alice_client, QUESTION, off=first.pk, given=first.pk)
+    assert f'name="on" value="{first.pk}"' in page
+    assert f'name="off" value="{second.pk}"' in page
+    assert "Now 1 memory more would be given." in page
+    assert "now given" in page
+    page = ask(alice_client, QUESTION, without=first.pk, on=first.pk, given=second.pk)
+    assert f'name="off" value="{first.pk}"' in page
+    assert "Switched off for this question" not in page
+
+
+def test_switching_off_shows_nothing_that_is_not_yours_to_see(
+    cast: Cast, charlie_client: Client
+) -> None:
+    memory = make_memory(content="Never deploys the billing service on Fridays.", owner=cast.alice)
+    page = ask(charlie_client, QUESTION, off=memory.pk, without=[memory.pk, "nonsense"])
+    assert "Fridays" not in page, "leaked"
+
+
+def test_what_is_weaker_says_by_how_much(cast: Cast, alice_client: Client) -> None:
+    cast.agent.min_score = 0.9
+    cast.agent.save()
+    make_memory(content="Never deploys the billing service on Fridays.", owner=cast.alice)
+    make_memory(content="Keeps the billing of the boathouse in a drawer.", owner=cast.alice)
+    assert "and “default” asks for 90 %" in ask(alice_client, QUESTION)
+
+
+def test_the_model_is_asked_only_when_it_is_ticked(
+    cast: Cast, alice_client: Client, chat_model: Any
+) -> None:
+    chat_model.script = ['{"relevant": [1]}']
+    make_memory(content="Never deploys the billing service on Fridays.", owner=cast.alice)
+    page = ask(alice_client, QUESTION)
+    assert "it was not asked" in page
+    assert not ModelCall.objects.exists()
+    page = ask(alice_client, QUESTION, ask_model="on")
+    assert "Chosen by the model, as for the assistant." in page
+    assert ModelCall.objects.filter(operation="relevance").count() == 1
+    assert not ConversationEvent.objects.exists()
+
+
+def test_without_a_model_none_is_offered(alice_client: Client) -> None:
+    assert "ask_model" not in text(alice_client.get("/recall"))
