@@ -308,10 +308,10 @@ def _repeat(finished: Finished, context: ToolContext) -> dict[str, Any]:
             code=finished.failed_with,
         )
     if finished.memory is None:
-        raise Forgotten
+        raise _forgotten()
     memory = end_of_chain(finished.memory)
     if memory.archived_at is not None:
-        raise Forgotten
+        raise _forgotten()
     return _answer(context, memory, created=False, is_repeat=True)
 
 
@@ -330,10 +330,18 @@ def _rejection(reason: str) -> _Rejected:
     return _Rejected(f"Memory was not stored: {reason} ({why}).", code=reason)
 
 
+def _forgotten() -> Forgotten:
+    return Forgotten(
+        "What this call remembered was forgotten since; to remember it again, make a new call."
+    )
+
+
 def _as_input_error(error: JuniorMemoryError) -> JuniorMemoryError:
     """Tell a known refusal in a way that a model can act on; anything else stays as it is."""
-    if isinstance(error, ToolInputError | Forgotten):
+    if isinstance(error, ToolInputError):
         return error
+    if isinstance(error, Forgotten):
+        return _forgotten()
     if isinstance(error, InvalidInput | QuotaExceeded) or type(error) is Conflict:
         return ToolInputError(error.message, code=error.code, fields=error.fields)
     return error

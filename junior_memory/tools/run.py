@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from junior_memory import clock
+from junior_memory import clock, consent
 from junior_memory.errors import InvalidInput, NotFound
 from junior_memory.text import check_name
 from junior_memory.tools.context import ToolContext
@@ -46,15 +46,34 @@ def call_tool(
     if tool is None:
         raise NotFound("There is no tool of that name.")
     if tool == LIST:
-        return list_newest(read_arguments(tool, ListArguments, arguments), context, now=moment)
+        listing = read_arguments(tool, ListArguments, arguments)
+        _check_consent(context)
+        return list_newest(listing, context, now=moment)
     if tool == SEARCH:
-        return search(read_arguments(tool, SearchArguments, arguments), context, now=moment)
+        query = read_arguments(tool, SearchArguments, arguments)
+        _check_consent(context)
+        return search(query, context, now=moment)
     call_id = _checked_id(tool_call_id)
     if tool == CREATE:
         asked = read_arguments(tool, CreateArguments, arguments)
+        _check_consent(context)
         return create(asked, context, tool_call_id=call_id, now=moment)
     doomed = read_arguments(tool, RemoveArguments, arguments)
     return remove(doomed, context, tool_call_id=call_id, now=moment)
+
+
+def _check_consent(context: ToolContext) -> None:
+    """Ask the operator's gate; forgetting never asks it. Raises ToolInputError."""
+    turn = consent.Turn(
+        agent=context.agent,
+        conversation_id=context.conversation_id,
+        source=context.source,
+        user=context.viewer.user,
+        organization=context.viewer.org,
+        use="tools",
+    )
+    if not consent.is_allowed(turn):
+        raise ToolInputError("Memory is switched off in this conversation.", code="no_consent")
 
 
 def _checked_id(tool_call_id: str | None) -> str:

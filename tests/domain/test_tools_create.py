@@ -12,7 +12,7 @@ from junior_memory import access, forgetting, people, tombstones
 from junior_memory.access import LocationRef, Source
 from junior_memory.models import Identity, Memory, RetryKey, Tombstone, ToolCall
 from junior_memory.tools import ToolInputError, call_tool, person_context
-from tests.cast import Cast
+from tests.cast import Cast, make_cast
 from tests.domain.tool_calls import (
     ALICE,
     BOB,
@@ -402,3 +402,28 @@ def test_the_limit_is_counted_in_characters(host: Host) -> None:
 def test_a_moment_close_to_now_is_to_come(host: Host) -> None:
     soon = (NOW + timedelta(seconds=1)).isoformat()
     assert create(host.context(), expiresAt=soon)["created"]
+
+
+def allows_nothing(_turn: Any) -> bool:
+    """Stand for an operator's gate that says no."""
+    return False
+
+
+@pytest.mark.django_db(transaction=True)
+def test_where_the_operator_allows_no_memory_only_forgetting_works(
+    transactional_db: None, settings: Any
+) -> None:
+    cast = make_cast()
+    context = Host(cast).context()
+    memory = make_memory(owner=cast.alice, agent=cast.agent)
+    settings.JUNIOR_MEMORY = settings.JUNIOR_MEMORY | {"consent_gate": f"{__name__}.allows_nothing"}
+    for tool, arguments in (
+        ("createMemory", {"content": "Likes tea"}),
+        ("listMemories", {}),
+        ("searchMemories", {"query": "tea"}),
+    ):
+        with pytest.raises(ToolInputError) as caught:
+            call_tool(tool, arguments, context=context, tool_call_id="c")
+        assert caught.value.code == "no_consent"
+    removal = {"id": str(memory.pk)}
+    assert call_tool("removeMemory", removal, context=context, tool_call_id="c")["removed"]
