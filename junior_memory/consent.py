@@ -52,7 +52,7 @@ class Turn:
     source: Source
     user: User | None
     organization: Organization | None
-    use: Literal["recall", "sessions"]
+    use: Literal["recall", "sessions", "tools"]
 
 
 @dataclass(frozen=True, slots=True)
