@@ -11,27 +11,33 @@ from junior_memory.demo.cast import (
     PEOPLE,
     DemoAgent,
     DemoConversation,
+    DemoDispute,
     DemoForget,
     DemoIdentity,
     DemoOrganization,
     DemoPerson,
     DemoRecall,
+    DemoReport,
 )
-from junior_memory.demo.story import FORGETS, RECALLS, conversations
+from junior_memory.demo.story import DISPUTES, FORGETS, RECALLS, REPORTS, conversations
 
 __all__ = [
     "AGENT",
+    "DISPUTES",
     "FORGETS",
     "IDENTITIES",
     "ORGANIZATION",
     "PEOPLE",
     "RECALLS",
+    "REPORTS",
     "DemoAgent",
     "DemoConversation",
+    "DemoDispute",
     "DemoForget",
     "DemoIdentity",
     "DemoOrganization",
     "DemoPerson",
     "DemoRecall",
+    "DemoReport",
     "conversations",
 ]

@@ -189,6 +189,28 @@ class DemoForget:
 
 
 @dataclass(frozen=True, slots=True)
+class DemoReport:
+    """On `day`, `person` reports the public memory that holds `text`; it waits for staff."""
+
+    day: int
+    at: time
+    person: DemoPerson
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DemoDispute:
+    """Two memories of `person` that disagree, put to them on `day`, as a model would do it."""
+
+    day: int
+    at: time
+    person: DemoPerson
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, slots=True)
 class DemoRecall:
     """A message that makes the host ask for memories, on a day when some are there."""
 

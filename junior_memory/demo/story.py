@@ -21,10 +21,12 @@ from junior_memory.demo.cast import (
     TEO_DM,
     TEO_MAIL,
     DemoConversation,
+    DemoDispute,
     DemoForget,
     DemoIdentity,
     DemoPlace,
     DemoRecall,
+    DemoReport,
     hana,
     mara,
     mara_web,
@@ -49,6 +51,32 @@ FORGETS: tuple[DemoForget, ...] = (
     DemoForget(-25, time(16, 45), MARA, "the accordion"),
 )
 """Two of these are said again later in the same words, and must not come back by themselves."""
+
+
+REPORTS: tuple[DemoReport, ...] = (
+    DemoReport(
+        -1,
+        time(9, 5),
+        TEO,
+        "answers partner questions on weekdays only",
+        "We answer on Saturdays as well, since the winter timetable.",
+    ),
+)
+
+DISPUTES: tuple[DemoDispute, ...] = (
+    DemoDispute(-2, time(10, 10), MARA, "Works from Hamburg.", "No longer works from Hamburg."),
+    DemoDispute(
+        -2, time(10, 11), MARA, "Uses Neovim for everything.", "Moved from Neovim to Helix."
+    ),
+    DemoDispute(
+        -2,
+        time(10, 12),
+        TEO,
+        "Prefers answers in Spanish when it's just the two of them.",
+        "Prefers answers in English.",
+    ),
+)
+"""What the rules cannot see and a model would: the demo runs without one."""
 
 
 def _asked(

@@ -30,7 +30,7 @@ from django.test import Client
 from django.urls import reverse
 from procrastinate.contrib.django import app
 
-from junior_memory import clock, demo, people
+from junior_memory import clock, conflicts, demo, people
 from junior_memory.audit import Doer
 from junior_memory.candidates import ActorRef
 from junior_memory.conf import conf
@@ -179,6 +179,8 @@ class Command(BaseCommand):
         ]
         steps += [(state.moment(one.day, one.at), "recall", one) for one in demo.RECALLS]
         steps += [(state.moment(one.day, one.at), "forget", one) for one in demo.FORGETS]
+        steps += [(state.moment(one.day, one.at), "report", one) for one in demo.REPORTS]
+        steps += [(state.moment(one.day, one.at), "dispute", one) for one in demo.DISPUTES]
         steps.sort(key=lambda step: step[0])
         for day in sorted({moment.date() for moment, _, _ in steps}):
             yield day, [step for step in steps if step[0].date() == day]
@@ -216,6 +218,33 @@ class Command(BaseCommand):
             if not cursor:
                 break
         client.logout()
+
+    def _report(self, client: Client, state: State, item: Any, moment: datetime) -> None:
+        """Report as the author of a public memory would, from its page."""
+        del state, moment
+        self._work()
+        client.force_login(User.objects.get(email=item.person.email))
+        found = Memory.objects.filter(visibility="public", content__icontains=item.text)
+        for memory in found.filter(archived_at__isnull=True):
+            client.post(
+                f"{API}/memories/{memory.pk}/report",
+                json.dumps({"reason": item.reason}),
+                content_type=JSON,
+            )
+        client.logout()
+
+    def _dispute(self, client: Client, state: State, item: Any, moment: datetime) -> None:
+        """Put to a person what disagrees, as adjudication by a model would."""
+        del client, state
+        self._work()
+        owner = User.objects.get(email=item.person.email)
+        rows = [
+            Memory.objects.filter(owner=owner, content=text).active(moment).first()
+            for text in (item.first, item.second)
+        ]
+        first, second = rows
+        if first is not None and second is not None:
+            conflicts.propose(first, second, now=moment)
 
     def _work(self) -> None:
         """Let the real worker empty the queue."""
