@@ -35,13 +35,17 @@ SERVER = {"name": "junior-memory", "title": "Junior Memory", "version": "1"}
 
 
 class Code(IntEnum):
-    """Error codes of JSON-RPC, and those that the protocol adds."""
+    """Error codes of JSON-RPC, those that the protocol adds, and one of ours.
+
+    REFUSED is what HTTP has statuses for, where there is no HTTP; its data names our own code.
+    """
 
     PARSE = -32700
     INVALID_REQUEST = -32600
     METHOD_NOT_FOUND = -32601
     INVALID_PARAMS = -32602
     INTERNAL = -32603
+    REFUSED = -32010
     HEADER_MISMATCH = -32020
     UNSUPPORTED_VERSION = -32022
 
@@ -54,6 +58,7 @@ STATUS_OF_CODE = {
     Code.HEADER_MISMATCH: 400,
     Code.UNSUPPORTED_VERSION: 400,
     Code.INTERNAL: 500,
+    Code.REFUSED: 403,
 }
 """Statuses since 2026-07-28; before, an error of a readable request goes out with 200."""
 

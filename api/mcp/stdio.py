@@ -94,9 +94,6 @@ class Conversation:
         close_old_connections()
         try:
             reply = self._reply(line)
-        except Exception as error:  # noqa: BLE001 - nobody else sees it, and the client would wait
-            logger.error("a call failed (%s)", type(error).__name__)
-            reply = answer_error(None, ProtocolError(Code.INTERNAL, "Something went wrong here."))
         finally:
             close_old_connections()
         if reply is not None:
@@ -117,19 +114,24 @@ class Conversation:
         except ProtocolError as error:
             return answer_error(readable_id(value), error)
         except (Refused, JuniorMemoryError) as error:
-            told = ProtocolError(Code.INVALID_REQUEST, error.message, data={"code": error.code})
-            return answer_error(readable_id(value), told)
+            return _refusal(value, error.code, error.message)
         except (OperationalError, InterfaceError) as error:
             logger.error("the database does not answer (%s)", type(error).__name__)
-            told = ProtocolError(
-                Code.INTERNAL,
-                "The service cannot answer just now; try again.",
-                data={"code": "unavailable"},
-            )
-            return answer_error(readable_id(value), told)
+            return _refusal(value, "unavailable", "The service cannot answer just now; try again.")
+        except Exception as error:  # noqa: BLE001 - nobody else sees it, and the client would wait
+            logger.error("a call failed (%s)", type(error).__name__)
+            fault = ProtocolError(Code.INTERNAL, "Something went wrong here.")
+            return answer_error(readable_id(value), fault)
 
     def _say(self, reply: dict[str, Any]) -> None:
         line = json.dumps(reply, separators=(",", ":")).encode() + b"\n"
         with self._one_at_a_time:
             self._said.write(line)
             self._said.flush()
+
+
+def _refusal(value: Any, code: str, message: str) -> dict[str, Any]:
+    """Return what HTTP would say by a status."""
+    return answer_error(
+        readable_id(value), ProtocolError(Code.REFUSED, message, data={"code": code})
+    )

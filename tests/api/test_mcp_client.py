@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from io import BytesIO
 from tempfile import TemporaryFile
 from typing import IO, Any
 
 import anyio
 import httpx2
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
+from api.mcp.asking import Claims
+from api.mcp.stdio import Conversation
 from junior_memory import people
 from junior_memory.models import ToolCall
 from tests.api.mcp_calls import (
@@ -38,7 +42,7 @@ from tests.api.mcp_calls import (
 )
 from tests.cast import Cast, make_cast
 from tests.factories import make_agent_token, make_memory, make_personal_token
-from tests.processes import wait_for
+from tests.processes import ROOT, wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -249,6 +253,24 @@ def test_stdout_carries_answers_alone_and_the_end_of_input_ends_it(people_here: 
     assert SENTINEL.encode() not in errors
 
 
+def test_what_is_printed_meanwhile_goes_to_stderr_and_children_hear_nothing() -> None:
+    script = (
+        "import subprocess, sys\n"
+        "from api.mcp.stdio import claimed_streams\n"
+        "with claimed_streams() as (heard, said):\n"
+        "    print('printed', flush=True)\n"
+        "    child = \"import sys; print('by a child', len(sys.stdin.read()))\"\n"
+        "    subprocess.run([sys.executable, '-c', child])\n"
+        "    said.write(heard.readline())\n"
+        "print('afterwards')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, input=b"a line\n", capture_output=True, check=True
+    )
+    assert done.stdout == b"a line\nafterwards\n"
+    assert done.stderr == b"printed\nby a child 0\n"
+
+
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it(people_here: Cast, how: signal.Signals) -> None:
     with stdio_process(make_personal_token(people_here.alice)) as process:
@@ -271,6 +293,36 @@ def test_a_token_revoked_meanwhile_is_told_so(people_here: Cast) -> None:
         row.save()
         say(process, tool("listMemories"))
         assert hear(process)["error"]["data"]["code"] == "unauthenticated"
+
+
+@pytest.mark.parametrize(
+    ("where", "error", "code"),
+    [
+        ("api.mcp.answering.call_tool", OperationalError, -32010),
+        ("api.mcp.answering.call_tool", ValueError, -32603),
+        ("api.mcp.asking.find_live_token", OperationalError, -32010),
+        ("api.mcp.asking.find_live_token", ValueError, -32603),
+    ],
+)
+def test_a_failure_is_answered_without_its_text(
+    people_here: Cast,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    where: str,
+    error: type[Exception],
+    code: int,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error(SENTINEL)
+
+    monkeypatch.setattr(where, fail)
+    said = BytesIO()
+    heard = BytesIO(json.dumps(tool("listMemories")).encode())
+    Conversation(make_personal_token(people_here.alice), Claims(), said).listen(heard)
+    answer = json.loads(said.getvalue())
+    assert (answer["id"], answer["error"]["code"]) == (1, code)
+    assert error.__name__ in caplog.text
+    assert SENTINEL not in said.getvalue().decode() + caplog.text
 
 
 @pytest.mark.parametrize(

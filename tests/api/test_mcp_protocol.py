@@ -13,7 +13,7 @@ from mcp_types import methods
 
 from api.mcp import answering
 from junior_memory.conf import conf
-from junior_memory.models import RateWindow
+from junior_memory.models import RateWindow, User
 from tests.api.conftest import Caller, assert_fails, json_of
 from tests.api.mcp_calls import LATEST, OLD, ask, request, stateless, tool
 from tests.cast import Cast
@@ -232,6 +232,16 @@ def test_a_token_is_needed_and_a_cookie_is_none(cast: Cast, nobody: Caller) -> N
         response = caller.call("POST", "/mcp", INITIALIZE)
         assert_fails(response, 401, "unauthenticated")
         assert response.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_person_who_is_not_verified_or_not_active_is_nobody(cast: Cast) -> None:
+    caller = Caller(token=make_personal_token(cast.alice))
+    for field, value in (("email_verified_at", None), ("is_active", False)):
+        before = getattr(cast.alice, field)
+        User.objects.update(**{field: value})
+        assert_fails(caller.call("POST", "/mcp", INITIALIZE), 401, "unauthenticated")
+        User.objects.update(**{field: before})
+    assert ask(caller, INITIALIZE)["result"]["protocolVersion"] == OLD
 
 
 def test_a_token_in_the_address_is_not_read(cast: Cast, nobody: Caller) -> None:
