@@ -8,6 +8,7 @@ from typing import Any
 from junior_memory.errors import InvalidInput
 from junior_memory.model_calls import OnBehalf
 from junior_memory.models import Memory
+from junior_memory.parts import parts_of
 from junior_memory.search import search_memories
 from junior_memory.text import clean_text, collapse
 from junior_memory.tools.answers import describe_memories
@@ -27,9 +28,17 @@ SEARCHED_CHARACTERS = 1_500
 
 
 def list_newest(arguments: ListArguments, context: ToolContext, *, now: datetime) -> dict[str, Any]:
-    """Return the newest memories in sight."""
-    rows = Memory.objects.visible_to(context.viewer).active(now).newest_first().for_list()
-    return describe_memories(LIST, rows[: arguments.limit or LISTED], context.viewer)
+    """Return the newest memories in sight, each part of them read by its own index."""
+    limit = arguments.limit or LISTED
+    rows = Memory.objects.visible_to(context.viewer).active(now)
+    newest = [
+        memory
+        for part in parts_of(rows, context.viewer)
+        for memory in part.rows.newest_first().for_list()[:limit]
+    ]
+    # By id ascending where two are equally new, as the list on the page has it.
+    newest.sort(key=lambda memory: (-memory.created_at.timestamp(), memory.pk))
+    return describe_memories(LIST, newest[:limit], context.viewer)
 
 
 def search(arguments: SearchArguments, context: ToolContext, *, now: datetime) -> dict[str, Any]:
