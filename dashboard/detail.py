@@ -53,12 +53,23 @@ class Happening:
 
 
 @dataclass(frozen=True, slots=True)
+class Wording:
+    """One wording of a fact in its timeline: how it came, and how often it was used."""
+
+    memory: Memory
+    how: str
+    uses: str
+
+
+@dataclass(frozen=True, slots=True)
 class Detail:
     """What the page of one memory shows."""
 
     row: Row
     why: str
     history: History
+    wordings: tuple[Wording, ...]
+    """Newest first."""
     uses: Uses
     happenings: tuple[Happening, ...]
     about: str
@@ -103,11 +114,26 @@ def read_detail(viewer: Viewer, memory_id: UUID, *, now: datetime) -> Detail:
         row=row,
         why=words.why_remembered(row.memory, viewer, first=past.chain[0].memory),
         history=past,
+        wordings=_wordings(viewer, past),
         uses=uses,
         happenings=tuple(_happenings(viewer, past)),
         about=words.about(row.memory, viewer),
         may_report=row.state == ACTIVE and holding.may_report(viewer, row.memory),
         may_moderate=_may_moderate(viewer, row),
+    )
+
+
+def _wordings(viewer: Viewer, past: History) -> tuple[Wording, ...]:
+    memories = [link.memory for link in past.chain]
+    used = history.used_counts(memories)
+    first = memories[0].pk
+    return tuple(
+        Wording(
+            memory=memory,
+            how=words.how_learned(memory, viewer, corrected=memory.pk != first),
+            uses=words.times(used.get(memory.pk, 0)),
+        )
+        for memory in reversed(memories)
     )
 
 

@@ -18,6 +18,7 @@ urlpatterns = [
     ),
     path("settings/tokens", tokens.create_token, name="settings_tokens"),
     path("settings/tokens/<uuid:token_id>/revoke", tokens.revoke_token, name="settings_revoke"),
+    path("settings/paper", own_data.show_paper, name="settings_paper"),
     path("settings/export", own_data.export, name="settings_export"),
     path("settings/import", own_data.import_file, name="settings_import"),
     path("settings/forget-everything", own_data.forget_everything, name="settings_forget"),

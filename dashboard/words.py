@@ -110,6 +110,20 @@ def team_name(memory: Memory) -> str:
     return memory.org.name if memory.org is not None else "a team"
 
 
+LEGS = {
+    "lexical": "by its words",
+    "private lexical": "by its words",
+    "vector": "by its meaning",
+    "private vector": "by its meaning",
+    "characters": "by its characters",
+}
+
+
+def found_by(leg: str) -> str:
+    """Say what found a memory when it was recalled."""
+    return LEGS.get(leg, f"by {leg}")
+
+
 def times(count: int) -> str:
     """Say how often something was used."""
     match count:

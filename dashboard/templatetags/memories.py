@@ -80,3 +80,9 @@ def _code(found: re.Match[str]) -> str:
 def spelled(code: str, known: dict[str, str] | None = None) -> str:
     """Put a code into words: those that are known, or its own without underscores."""
     return (known or {}).get(code) or code.replace("_", " ")
+
+
+@register.filter
+def found_by(leg: str) -> str:
+    """Say what found a memory when it was recalled."""
+    return words.found_by(leg)

@@ -12,17 +12,26 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from dashboard.access import login_required
 from dashboard.forms_settings import ForgetEverythingForm, ImportForm
-from dashboard.http import HtmxHttpRequest, doer_of, redirect_to, say, viewer_of, wants_part
+from dashboard.http import HtmxHttpRequest, doer_of, redirect_to, render, say, viewer_of, wants_part
+from dashboard.own_paper import read_paper
 from dashboard.views.settings import refused, show_section
 from junior_memory import forgetting
 from junior_memory.errors import InvalidInput
 from junior_memory.exchange import export_lines, import_lines
 from junior_memory.models import Agent
+
+
+@login_required
+@require_safe
+def show_paper(request: HtmxHttpRequest) -> HttpResponse:
+    """Show everything held about the person on one page, to be printed."""
+    paper = read_paper(request.user, viewer_of(request), now=timezone.now())
+    return render(request, "dashboard/settings/paper.html", {"paper": paper})
 
 
 @login_required

@@ -200,3 +200,24 @@ def test_forgetting_everything_works_for_htmx_too(cast: Cast, alice_client: Clie
     wrong: Any = alice_client.post("/settings/forget-everything", headers=HTMX)
     assert wrong.status_code == 422
     assert text(wrong).lstrip().startswith('<section class="setting" id="forget"')
+
+
+def test_everything_held_is_on_one_page_to_print_and_nothing_of_others(
+    cast: Cast, alice_client: Client
+) -> None:
+    make_memory(owner=cast.alice, content="Keeps bees.")
+    gone = make_memory(owner=cast.alice, content="Rows on Sundays.")
+    forgetting.forget(person(cast.alice), gone.pk, doer=BY_TEST)
+    about = {"subject_type": "user", "subject_key": str(cast.alice.pk)}
+    make_memory(content="Alice leads the choir.", visibility="public", **about)
+    make_memory(content="The office has a garden.", visibility="public")
+    make_memory(owner=cast.bob, content="Has a red canoe.")
+    page = text(alice_client.get("/settings/paper"))
+    assert "3 memories of alice@example.com" in page
+    remembered, forgotten = page.split("Forgotten, not erased yet")
+    assert "Keeps bees." in remembered
+    assert "Alice leads the choir." in remembered
+    assert "Rows on Sundays." in forgotten
+    for other in ("garden", "canoe"):
+        assert other not in page, "leaked"
+    assert Client().get("/settings/paper").status_code == 302
