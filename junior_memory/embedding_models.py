@@ -55,6 +55,14 @@ def embedder_of(model: EmbeddingModel) -> Embedder:
     return embedder_for(name_of(model), dimensions=model.dimensions)
 
 
+def is_remote(model: EmbeddingModel) -> bool:
+    """True when its vectors are waited for; False when the embedder is local or cannot work."""
+    try:
+        return not embedder_of(model).is_local
+    except UnusableEmbedder:
+        return False
+
+
 def cutoff_of(model: EmbeddingModel, *, names_somebody: bool) -> float | None:
     """Return the distance up to which a memory is close; None when the embedder cannot work.
 

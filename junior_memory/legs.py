@@ -47,12 +47,14 @@ class LegAnswer:
 class Leg:
     """One configured way to find memories. `find` talks to the database of its thread.
 
-    `prepare` comes before and holds no connection while it waits; it raises LegFailed.
+    `prepare` comes before and holds no connection while it waits; it raises LegFailed. `is_slow`
+    says that it waits for somebody else.
     """
 
     name: str
     find: Callable[[], LegAnswer]
     prepare: Callable[[], None] | None = None
+    is_slow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +102,15 @@ def run_legs(
     limit_ms: int,
     apart: bool | None = None,
     deadline: Deadline | None = None,
+    meanwhile: Callable[[LegAnswer], None] | None = None,
 ) -> LegsAnswer:
     """Run legs and name those that failed; each may take `limit_ms`.
 
     Apart (by default outside a transaction): the first on the caller's own connection, the others
     in threads at the same time, each on its own; none waits for another one's end. Else, or when
     connections run short, one after the other on the caller's. A `deadline` holds for the caller's
-    connection also when the server hangs. Raises Unavailable when there is no database to talk to,
+    connection also when the server hangs. `meanwhile` is called with the first leg's answer while a
+    slow one is still waited for. Raises Unavailable when there is no database to talk to,
     DeadlinePassed.
     """
     is_apart = may_part() if apart is None else apart
@@ -120,6 +124,11 @@ def run_legs(
     found = {
         leg.name: _attempt(leg, limit_ms, deadline) for leg in legs if leg.name not in elsewhere
     }
+    first = found.get(legs[0].name) if legs else None
+    is_waiting = any(other.leg.is_slow and other.is_busy for other in others)
+    if meanwhile is not None and isinstance(first, LegAnswer) and is_waiting:
+        with contextlib.suppress(Error):
+            meanwhile(first)
     found |= {other.leg.name: other.answer_by(ends_at) for other in others}
     return _collected({leg.name: found[leg.name] for leg in legs})
 
@@ -153,6 +162,10 @@ class _Elsewhere:
             self._has_answered.set()
             connections.close_all()
             _to_spare.release()
+
+    @property
+    def is_busy(self) -> bool:
+        return not self._has_answered.is_set()
 
     def answer_by(self, ends_at: float) -> LegAnswer | Failure:
         if not self._has_answered.wait(max(0.0, ends_at - time.monotonic())):

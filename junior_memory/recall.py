@@ -162,7 +162,7 @@ def explain_recall(
     if silence:
         return RecallExplanation(None, (), silence, honoured)
     asked = model or model_in_use() if ask_model else None
-    looking = look_for(request, deadline, model=asked, now=now, without=without)
+    looking = look_for(request, deadline, model=asked, now=now, explains=True, without=without)
     decided = decide_in_time(request, looking)
     ruled_out: tuple[Candidate, ...] = ()
     # A database that is slow or gone by now leaves the explanation without them.

@@ -19,7 +19,7 @@ from junior_memory.closer import look_closer
 from junior_memory.conf import conf
 from junior_memory.deadlines import Deadline, DeadlinePassed, held_to
 from junior_memory.gates import Candidate, Found, Gate, judge
-from junior_memory.legs import Leg, may_part, run_legs
+from junior_memory.legs import Leg, LegAnswer, may_part, run_legs
 from junior_memory.lexical import query_terms
 from junior_memory.models import Memory
 from junior_memory.prompt_block import Note, pack
@@ -77,6 +77,7 @@ class Looking:
     model: ChatModel | None
     record: RecallRecord
     apart: bool
+    explains: bool = False
     without: frozenset[uuid.UUID] = frozenset()
 
 
@@ -86,14 +87,18 @@ def look_for(
     *,
     model: ChatModel | None,
     now: datetime | None,
+    explains: bool = False,
     without: frozenset[uuid.UUID] = frozenset(),
 ) -> Looking:
-    """Return how to look for a request: `model` selects, None for the gates' word alone."""
+    """Return how to look for a request: `model` selects, None for the gates' word alone.
+
+    `explains`: somebody wants to know which words matched.
+    """
     moment = now or clock.now()
     record = RecallRecord(
         uuid.uuid4(), request.agent, request.conversation_id, request.viewer.user, moment
     )
-    return Looking(deadline, moment, model, record, may_part(), without)
+    return Looking(deadline, moment, model, record, may_part(), explains, without)
 
 
 def rows_of(viewer: Viewer, looking: Looking) -> MemoryQuerySet:
@@ -242,6 +247,14 @@ def look(
         )
     ]
     cutoff: float | None = None
+    closer = look_closer(rows, text, model, probe_private=True)
+    fusion = preset(conf().fusion, "recall")
+
+    def meanwhile(first: LegAnswer) -> None:
+        if fusion.top:
+            with held_to(deadline):
+                closer.read_ahead(first)
+
     if model is not None:
         named = bool(query_terms(text).names)
         cutoff = embedding_models.cutoff_of(model, names_somebody=named)
@@ -249,17 +262,14 @@ def look(
         query = Query(model, text, timeout_seconds=limit_ms / 1000, on_behalf=payer)
         leg = vector_leg(query, viewer, rows, size=LEG_SIZE, cutoff=cutoff, probe_private=True)
         legs.append(replace(leg, prepare=_settling(query.embed, looking.record)))
-    answer = run_legs(legs, limit_ms=limit_ms, apart=looking.apart, deadline=deadline)
+    answer = run_legs(
+        legs, limit_ms=limit_ms, apart=looking.apart, deadline=deadline, meanwhile=meanwhile
+    )
     if answer.is_empty_handed:
         return [], Found(Gathered((), {}, None, answer), cutoff)
     with held_to(deadline):
-        gathered = fuse_lists(
-            answer,
-            fusion=preset(conf().fusion, "recall"),
-            now=looking.now,
-            closer=look_closer(rows, text, model, probe_private=True),
-        )
-        hits = read_hits(rows, gathered.fused[:CANDIDATES], gathered)
+        gathered = fuse_lists(answer, fusion=fusion, now=looking.now, closer=closer)
+        hits = read_hits(rows, gathered.fused[:CANDIDATES], gathered, with_words=looking.explains)
     return hits, Found(gathered, cutoff)
 
 

@@ -16,6 +16,7 @@ from junior_memory.access import Viewer
 from junior_memory.closer import Closer, look_closer
 from junior_memory.conf import conf
 from junior_memory.counting import FilterCounts, Total, count_by_filter, count_parts
+from junior_memory.deadlines import statement_limit
 from junior_memory.errors import InvalidInput
 from junior_memory.filters import NO_FILTERS, Filters
 from junior_memory.legs import Leg, LegAnswer, LegsAnswer, run_legs
@@ -217,7 +218,13 @@ def gather(
     closer: Closer | None = None,
 ) -> Gathered:
     """Run legs, fuse their lists by rank and put them in order; `apart` as `run_legs` takes it."""
-    answer = run_legs(legs, limit_ms=limit_ms, apart=apart)
+
+    def meanwhile(first: LegAnswer) -> None:
+        if closer is not None and fusion.top:
+            with statement_limit(limit_ms):
+                closer.read_ahead(first)
+
+    answer = run_legs(legs, limit_ms=limit_ms, apart=apart, meanwhile=meanwhile)
     return fuse_lists(answer, fusion=fusion, now=now, closer=closer)
 
 
@@ -251,15 +258,24 @@ def fuse_lists(
     return Gathered(tuple(fused), lists, plan, answer)
 
 
-def read_hits(rows: MemoryQuerySet, page: Sequence[Fused], gathered: Gathered) -> list[Hit]:
-    """Read ids once more through `rows`, which is what the viewer may see; keep their order."""
+def read_hits(
+    rows: MemoryQuerySet, page: Sequence[Fused], gathered: Gathered, *, with_words: bool = True
+) -> list[Hit]:
+    """Read ids once more through `rows`, which is what the viewer may see; keep their order.
+
+    Without `with_words` no hit says which of its words matched, which nobody may want to know.
+    """
     found = {memory.pk: memory for memory in rows.filter(pk__in=[f.id for f in page]).for_list()}
-    return [explained(found[fused.id], fused, gathered) for fused in page if fused.id in found]
+    return [
+        explained(found[fused.id], fused, gathered, with_words=with_words)
+        for fused in page
+        if fused.id in found
+    ]
 
 
-def explained(memory: Memory, fused: Fused, gathered: Gathered) -> Hit:
+def explained(memory: Memory, fused: Fused, gathered: Gathered, *, with_words: bool = True) -> Hit:
     """Say why a memory was found."""
-    units = gathered.plan.units if gathered.plan else ()
+    units = gathered.plan.units if gathered.plan and with_words else ()
     words: dict[str, None] = {}
     for start, end in matched_spans(memory.content, units):
         words.setdefault(memory.content[start:end])

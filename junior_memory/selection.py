@@ -39,7 +39,7 @@ ASKED_CHARACTERS = 4_000
 ATTEMPTS = 2
 """How often a model is asked, the second time only where the first left time for as long a one."""
 
-RESERVE_MS = 150
+RESERVE_MS = 200
 """Kept back from the model: for reading once more, the event, and the answer's way out."""
 
 RESERVE_SHARE = 0.3
