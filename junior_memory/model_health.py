@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from pydantic import BaseModel
 
+from junior_memory import prompts
 from junior_memory.asking import ask
 from junior_memory.events import sum_costs
 from junior_memory.model_calls import CHECK, OnBehalf
@@ -16,10 +17,7 @@ from junior_memory.providers import ChatModel, Message, ModelFailed, chat_model_
 CHECK_SECONDS = 20.0
 CHECK_TOKENS = 100
 
-QUESTION = (
-    Message("system", "You are asked whether you can be reached. Set `answer` to the word ready."),
-    Message("user", "Ready?"),
-)
+QUESTION = (Message("system", prompts.CHECK), Message("user", "?"))
 
 
 class Ready(BaseModel):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from junior_memory.pricing import provider_at
+from junior_memory.prompts import JSON_ONLY
 from junior_memory.providers.base import (
     EMPTY,
     INVALID,
@@ -38,11 +39,6 @@ REASONING_ROOM = 4_000
 DEFAULT_CONTEXT_TOKENS = 16_000
 ROOM_FOR_ANSWER = 4_000
 """Tokens of a context that are kept for the answer; of a small context a quarter."""
-
-INSTRUCTION = (
-    "Answer with one JSON object and nothing else, no code fence and no remark."
-    " It has to fit this JSON Schema:\n{schema}"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +168,7 @@ def _messages(question: Question, mode: Mode) -> list[dict[str, str]]:
     if mode == "json_schema":
         return told
     shape = json.dumps(question.schema, ensure_ascii=False, separators=(",", ":"))
-    instruction = INSTRUCTION.format(schema=shape)
+    instruction = JSON_ONLY.format(schema=shape)
     if told and told[0]["role"] == "system":
         told[0]["content"] += f"\n\n{instruction}"
         return told
