@@ -118,12 +118,18 @@ def create(
     )
     try:
         with work_of(claim):
-            return _work(job)
+            remembered = _work(job)
     except JuniorMemoryError as error:
         raise _as_input_error(error) from None
+    return _answer(
+        context,
+        remembered.created.stored,
+        created=remembered.created.created,
+        superseded=[str(one) for one in remembered.superseded],
+    )
 
 
-def _work(job: _Job) -> dict[str, Any]:
+def _work(job: _Job) -> Remembered:
     """Review, compare, store; what a failure cost is on the record as well."""
     try:
         return _store(job, _review(job))
@@ -175,26 +181,17 @@ def _review(job: _Job) -> _Wording:
     raise _rejection(reason)
 
 
-def _store(job: _Job, wording: _Wording) -> dict[str, Any]:
+def _store(job: _Job, wording: _Wording) -> Remembered:
     """Store what passed; memory, event and the end of the call are one transaction."""
     check_kind(wording.kind, job.request)
-    new = _new_memory(job, wording)
-
     left = max(1.0, job.ends_at - time.monotonic())
-    remembered = remember(
-        new,
+    return remember(
+        _new_memory(job, wording),
         payer=job.payer,
         now=job.now,
         # Two rounds of two attempts may be needed at most.
         timeout_seconds=min(conf().model_timeout_ms / 1000, left / 4),
         then=lambda stored: _settle(job, stored),
-    )
-    created = remembered.created
-    return _answer(
-        job.context,
-        created.stored,
-        created=created.created,
-        superseded=[str(one) for one in remembered.superseded],
     )
 
 

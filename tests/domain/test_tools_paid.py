@@ -13,6 +13,7 @@ import pytest
 from junior_memory.models import ConversationEvent, Memory, ModelCall
 from junior_memory.providers.chat import forget_manners
 from junior_memory.tools import ToolInputError, call_tool
+from junior_memory.tools import create as create_module
 from tests.cast import Cast
 from tests.domain.tool_calls import Host, judges
 from tests.factories import make_memory
@@ -158,6 +159,21 @@ def test_what_a_full_quota_refuses_was_still_paid_for(
         create(host)
     assert caught.value.code == "quota_exceeded"
     assert feed() == double.told_usd > 0
+
+
+def test_an_answer_that_cannot_be_told_is_paid_once(
+    host: Host, double: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    double.always = Reply(GOOD)
+
+    def gone(*_args: Any, **_fields: Any) -> None:
+        raise ToolInputError("gone", code="not_found")
+
+    monkeypatch.setattr(create_module, "_answer", gone)
+    with pytest.raises(ToolInputError):
+        create(host)
+    assert feed() == double.told_usd > 0
+    assert ConversationEvent.objects.get().payload["decision"] == "store"
 
 
 def test_a_hanging_model_ends_in_time(host: Host, double: ModelServer) -> None:
