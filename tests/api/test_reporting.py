@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from junior_memory.models import ModelCall
 from tests.api.conftest import Caller, assert_fails, json_of
@@ -57,6 +58,57 @@ def test_costs_are_numbers_for_staff_alone(alice: Caller, root: Caller, cast: Ca
     for wrong in ("days=1", "days=365", "days=x", "days=", "day=7", "days=7&days=30"):
         assert_fails(root.get(f"costs?{wrong}"), 422)
     assert_fails(alice.get("costs"), 403)
+
+
+def test_budgets_stand_beside_the_costs(root: Caller, cast: Cast, settings: Any) -> None:
+    assert json_of(root.get("costs"))["budgets"] == []
+    settings.JUNIOR_MEMORY = settings.JUNIOR_MEMORY | {"daily_budget_usd": Decimal("0.05")}
+    cast.agent.monthly_budget_usd = Decimal(7)
+    cast.agent.save()
+    call: dict[str, Any] = {
+        "provider": "openai",
+        "model": "m",
+        "agent": cast.agent,
+        "outcome": "timeout",
+    }
+    for cost in (Decimal("0.06"), None):
+        ModelCall.objects.create(
+            operation="review", cost_usd=cost, created_at=datetime.now(UTC), **call
+        )
+    assert json_of(root.get("costs"))["budgets"] == [
+        {
+            "agent": None,
+            "period": "day",
+            "limitUsd": 0.05,
+            "spentUsd": 0.06,
+            "unknown": 1,
+            "reached": True,
+        },
+        {
+            "agent": "default",
+            "period": "month",
+            "limitUsd": 7,
+            "spentUsd": 0.06,
+            "unknown": 1,
+            "reached": False,
+        },
+    ]
+    [failing] = json_of(root.get("report"))["failingCalls"]
+    assert failing.pop("lastAt")
+    assert failing == {"operation": "review", "model": "m", "reason": "timeout", "calls": 2}
+
+
+def test_calls_fail_lately_within_a_day(root: Caller) -> None:
+    for hours, outcome in ((1, "ok"), (25, "timeout"), (23, "http_500")):
+        ModelCall.objects.create(
+            operation="embed",
+            provider="openai",
+            model="m",
+            outcome=outcome,
+            created_at=datetime.now(UTC) - timedelta(hours=hours),
+        )
+    reasons = [one["reason"] for one in json_of(root.get("report"))["failingCalls"]]
+    assert reasons == ["http_500"]
 
 
 def test_the_report_holds_no_content_and_no_owner(root: Caller, alice: Caller, cast: Cast) -> None:

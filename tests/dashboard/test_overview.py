@@ -23,7 +23,7 @@ from junior_memory.access import person
 from junior_memory.models import ConversationEvent, ModelCall
 from tests.cast import Cast
 from tests.dashboard.conftest import HTMX, SignIn, text
-from tests.factories import BY_TEST, make_memory
+from tests.factories import BY_TEST, AgentFactory, make_memory
 
 URL = "/overview"
 FILES = ("/overview/cost?format=csv", "/overview/memories?format=csv")
@@ -57,6 +57,8 @@ def pay(
         created_at=at,
     )
     payload: events.Payload = events.MemoriesCaptured(memories=[])
+    if owned_by == events.MEMORY_REVIEWED:
+        payload = events.MemoryReviewed(decision="reject", reason="not_durable")
     if owned_by == events.MEMORIES_RECALLED:
         payload = events.MemoriesRecalled(
             recall_id=uuid4(), memories=[events.RecalledMemory(id=uuid4(), rank=1)]
@@ -333,6 +335,63 @@ def test_budgets_are_told_when_they_are_set(cast: Cast, root: Client, settings: 
         "$3.00 of $2.50 today: it is reached. Learning then goes by rules, recall goes on." in page
     )
     assert "$3.00 of $100.00 this month" in page
+
+
+def test_agents_budgets_and_unknown_prices_are_told(
+    cast: Cast, root: Client, settings: Any
+) -> None:
+    agent = AgentFactory.create(name="frugal", monthly_budget_usd=Decimal(1))
+    ModelCall.objects.filter(pk=pay(cast, "0.25").pk).update(agent=agent)
+    ModelCall.objects.filter(pk=pay(cast, None).pk).update(agent=agent)
+    page = text(root.get(URL))
+    assert "frugal: $0.25 of $1.00 this month, and 1 call of unknown price" in page
+    settings.JUNIOR_MEMORY = settings.JUNIOR_MEMORY | {"over_budget": "queue"}
+    budget(settings, daily="0.10")
+    assert "today, and 1 call of unknown price: it is reached. Learning then waits" in text(
+        root.get(URL)
+    )
+
+
+def test_reviews_and_upkeep_are_drawn_once_there_are_any(cast: Cast, root: Client) -> None:
+    pay(cast, "0.20", owned_by=events.MEMORIES_CAPTURED)
+    assert "Upkeep" not in text(root.get(URL))
+    pay(cast, "0.03", operation="embed")
+    pay(cast, "0.01", operation="embed", outcome="timeout")
+    pay(cast, "0.05", operation="review", owned_by=events.MEMORY_REVIEWED)
+    drawn = figures(text(root.get(URL)))["Cost by day"]["data"]
+    assert [(bars["name"], bars["y"][-1]) for bars in drawn] == [
+        ("Extraction", 0.2),
+        ("Recall", 0.0),
+        ("Review on request", 0.05),
+        ("Upkeep", 0.03),
+        ("Bought nothing", 0.01),
+    ]
+
+
+def test_what_is_known_of_an_event_is_drawn_beside_what_is_not(cast: Cast, root: Client) -> None:
+    calls = [pay(cast, "0.20"), pay(cast, None, operation="adjudication")]
+    events.record_event(
+        events.MEMORIES_CAPTURED,
+        events.MemoriesCaptured(memories=[]),
+        conversation_id="c",
+        agent=cast.agent,
+        owner=None,
+        now=timezone.now(),
+        calls=calls,
+    )
+    page = text(root.get(URL))
+    assert figures(page)["Cost by day"]["data"][0]["y"][-1] == 0.2
+    assert 'href="#cost">$0.20</a>' in page
+    assert "1 call has no known price" in page
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [("too_many", "More than asked for"), ("http_500", "Refused with 500"), ("odd_one", "Odd one")],
+)
+def test_every_outcome_has_words(cast: Cast, root: Client, outcome: str, said: str) -> None:
+    pay(cast, "0.01", outcome=outcome)
+    assert said in text(root.get(URL))
 
 
 def test_the_day_of_reaching_a_budget_follows_the_pace_of_the_month(
