@@ -18,6 +18,7 @@ from junior_memory.access import Viewer
 from junior_memory.audit import Doer, record_audit
 from junior_memory.conf import conf
 from junior_memory.errors import Expired, Forbidden, InvalidInput, NotFound, QuotaExceeded
+from junior_memory.fingerprints import fold
 from junior_memory.forgetting import archive, bring_back
 from junior_memory.locks import lock, owner_lock
 from junior_memory.memories import active_twin, quota_use
@@ -35,6 +36,9 @@ from junior_memory.text import clean_text, collapse
 MAX_REASON = 200
 HELD_REPORTED = "reported"
 DECLINE_BATCH = 1000
+SHORTEST_QUOTE = 12
+"""Characters from which a memory's text inside a reason is a quotation, not a chance."""
+
 BY_TIME = Doer(via="worker")
 STAFF_MAY_RESTORE = frozenset({ArchiveReason.ADMIN_REMOVED, ArchiveReason.DECLINED})
 
@@ -210,7 +214,8 @@ def take_public(
 ) -> Memory:
     """Take a public memory out for staff, with tombstones; `moderation` says who may and why.
 
-    Active or held. Repeating it returns the memory. Raises NotFound.
+    Active or held. Repeating it returns the memory. Raises NotFound, and InvalidInput for a reason
+    that quotes it: the reason outlives the memory.
     """
     moment = now or clock.now()
     with transaction.atomic():
@@ -220,6 +225,7 @@ def take_public(
         is_out = memory.archived_at is not None or memory.superseded_at is not None
         if is_out or (memory.expires_at is not None and memory.expires_at <= moment):
             raise NotFound
+        _check_quotes_nothing(reason, memory)
         archive([memory_id], reason=ArchiveReason.ADMIN_REMOVED, batch=None, now=moment)
         _resolve_reports(memory, moment)
         record_audit(
@@ -240,7 +246,7 @@ def return_public(
     """Bring back a public memory that staff removed or declined; it counts at once.
 
     Active already: the memory. Remembered anew meanwhile: that one. Raises NotFound, also for what
-    waits for a decision, and Expired.
+    waits for a decision, Expired, and InvalidInput for a reason that quotes it.
     """
     moment = now or clock.now()
     with transaction.atomic():
@@ -248,6 +254,7 @@ def return_public(
         was_out = memory.archived_at is not None
         if not was_out and memory.held_at is not None:
             raise NotFound
+        _check_quotes_nothing(reason, memory)
         back = _settled(lambda: _put_back(memory, moment))
         if was_out:
             record_audit(
@@ -259,6 +266,15 @@ def return_public(
                 reason=reason,
             )
     return back
+
+
+def _check_quotes_nothing(reason: str, memory: Memory) -> None:
+    quoted = fold(memory.content)
+    if len(quoted) >= SHORTEST_QUOTE and quoted in fold(reason):
+        raise InvalidInput(
+            "Say why without quoting the memory: the reason is kept when the memory is erased.",
+            fields={"reason": "quotes the memory"},
+        )
 
 
 def _put_back(memory: Memory, now: datetime) -> Memory:

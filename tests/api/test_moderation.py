@@ -181,6 +181,17 @@ def test_a_reason_is_asked_for_and_bounded(root: Caller, public: Memory, cast: C
     assert not AdminRead.objects.exists()
 
 
+def test_a_reason_that_quotes_the_memory_is_refused(
+    root: Caller, public: Memory, cast: Cast
+) -> None:
+    quoting = {"reason": f"Wrong: “{public.content.upper()}”"}
+    error = assert_fails(root.post(f"public/{public.pk}/remove", quoting), 422)
+    assert error["fields"] == {"reason": "quotes the memory"}
+    json_of(root.post(f"public/{public.pk}/remove", WHY))
+    assert_fails(root.post(f"public/{public.pk}/restore", quoting), 422)
+    assert not AuditEntry.objects.filter(reason__icontains="piano").exists()
+
+
 def test_a_fact_remembered_anew_stands_for_the_removed_one(
     root: Caller, public: Memory, cast: Cast
 ) -> None:
