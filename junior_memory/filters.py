@@ -30,11 +30,11 @@ class Filters:
         """Apply them to each part, leaving out the parts that a visibility empties."""
         if self == NO_FILTERS:
             return list(parts)
-        return [
-            part.narrowed(self.narrow)
-            for part in parts
-            if not self.visibility or self.visibility in _HOLDS[part.name]
-        ]
+        return [part.narrowed(self.narrow) for part in parts if self.admits_part(part.name)]
+
+    def admits_part(self, name: str) -> bool:
+        """True when a visibility leaves something of a part."""
+        return not self.visibility or self.visibility in _HOLDS[name]
 
 
 NO_FILTERS = Filters()

@@ -14,19 +14,18 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
-from junior_memory import embeddings
+from junior_memory import embedding_models, embeddings
 from junior_memory.access import Viewer
 from junior_memory.filters import NO_FILTERS, Filters
 from junior_memory.legs import Leg, LegAnswer, LegFailed
 from junior_memory.lexical.leg import Scored
 from junior_memory.model_calls import OnBehalf
 from junior_memory.models import EmbeddingModel
-from junior_memory.parts import TRUE, Fragment, Part, fetch, fetch_all, parts_of
+from junior_memory.parts import TRUE, Fragment, Part, fetch
 from junior_memory.providers import EmbeddingFailed, UnusableEmbedder, Vector
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.vector_index import index_name
@@ -40,7 +39,7 @@ ten times the rows, since the same depth finds less in a larger graph."""
 
 DENSITY_ROWS = 20_000
 
-OVERFETCH = (2, 16)
+OVERFETCH = (1.25, 16)
 """How many times the list's length is proposed, before everything is compared."""
 
 MAX_PROPOSED = 1_000
@@ -132,15 +131,16 @@ def vector_leg(
     """
 
     def find() -> LegAnswer:
-        parts = filters.narrow_parts(list(parts_of(rows, viewer)))
-        found = nearest_of(parts, viewer, query, size=size, cutoff=cutoff)
-        every = [row for part in found.values() for row in part]
+        scopes = _scopes_of(viewer, filters)
+        found = _nearest(scopes, filters.narrow(rows), query, size=size, cutoff=cutoff)
+        every = [row for scope in found.values() for row in scope]
         lists: dict[str, Sequence[Scored]] = {VECTOR: _best(every, size)}
         if probe_private:
             lists[PRIVATE_VECTOR] = found.get("own", [])
         return LegAnswer(lists)
 
-    return Leg(VECTOR, find, prepare=query.embed)
+    is_slow = embedding_models.is_remote(query.model)
+    return Leg(VECTOR, find, prepare=query.embed, is_slow=is_slow)
 
 
 def _best(rows: Sequence[Scored], size: int) -> list[Scored]:
@@ -150,156 +150,181 @@ def _best(rows: Sequence[Scored], size: int) -> list[Scored]:
 def nearest(
     part: Part, viewer: Viewer, query: Query, *, size: int, cutoff: float | None
 ) -> list[Scored]:
-    """Return the nearest rows of one part; see `nearest_of`."""
-    return nearest_of([part], viewer, query, size=size, cutoff=cutoff)[part.name]
+    """Return the nearest rows of one part, all `size` of them when there are that many."""
+    scope = _scope(part.name, viewer)
+    return _nearest([scope], part.rows, query, size=size, cutoff=cutoff)[part.name]
 
 
-def nearest_of(
-    parts: Sequence[Part], viewer: Viewer, query: Query, *, size: int, cutoff: float | None
+def _nearest(
+    scopes: Sequence[_Scope],
+    rows: MemoryQuerySet,
+    query: Query,
+    *,
+    size: int,
+    cutoff: float | None,
 ) -> dict[str, list[Scored]]:
-    """Return the nearest rows of each part, all `size` of them when there are that many.
-
-    One statement for all parts; another one for those that came out short.
-    """
-    near = _Near(query.model, query.vector, cutoff)
-    found: dict[str, list[Scored]] = {part.name: [] for part in parts}
-    short = list(parts)
-    if any(part.is_shared for part in parts):
-        _set_ef_search(query.model, size=size)
+    """Return the nearest of `rows` in each scope; one statement, more for those that come short."""
+    near = _Near(query.model, query.vector, cutoff, Part.of("seen", rows))
+    found: dict[str, list[Scored]] = {scope.name: [] for scope in scopes}
+    short = list(scopes)
     for times in OVERFETCH:
-        proposed = min(times * size, MAX_PROPOSED)
-        asked = [part for part in short if part.is_shared or times == OVERFETCH[0]]
+        asked = [scope for scope in short if scope.is_shared or times == OVERFETCH[0]]
         if not asked:
             break
-        rows = fetch_all(
-            [near.proposed(part, viewer, size=size, proposed=proposed) for part in asked]
-        )
-        for part in asked:
-            mine = [row for row in rows if row[-1] == part.name]
-            found[part.name] = near.scored(mine, part)
-            if len(found[part.name]) >= size or near.is_complete(
-                mine, proposed, is_exact=not part.is_shared
+        proposed = min(math.ceil(times * size), MAX_PROPOSED)
+        answers = fetch(near.proposed(asked, proposed=proposed))
+        for scope in asked:
+            mine = [row[1:] for row in answers if row[0] == scope.name]
+            found[scope.name] = near.scored(mine, scope, size=size)
+            if len(found[scope.name]) >= size or near.is_complete(
+                mine, is_all=not scope.is_shared and len(mine) < proposed
             ):
-                short.remove(part)
-    for part in short:
-        found[part.name] = near.scored(fetch(near.exact(part, viewer, size=size)), part)
+                short.remove(scope)
+    for scope in short:
+        found[scope.name] = near.scored(fetch(near.exact(scope, size=size)), scope, size=size)
     return found
 
 
-def _set_ef_search(model: EmbeddingModel, *, size: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT set_config('hnsw.ef_search', least(1000, greatest(%s::int,"
-            " (%s::int * (1 + log(greatest(1, coalesce(max(reltuples), 0) / %s::int))))::int"
-            "))::text, true), set_config('hnsw.iterative_scan', 'strict_order', true)"
-            " FROM pg_class WHERE oid = to_regclass(%s)",
-            [2 * size, EF_SEARCH, DENSITY_ROWS, index_name(model)],
-        )
-
-
 @dataclass(frozen=True, slots=True)
+class _Scope:
+    """Some vectors by the copies beside them, so that an index serves them."""
+
+    name: str
+    where: Fragment
+
+    @property
+    def is_shared(self) -> bool:
+        """True for vectors of rows that everyone sees, which may be very many."""
+        return self.name == "public"
+
+
 class _Near:
-    """The statements for one query vector."""
+    """The statements for one query vector: what is near of `seen`, the rows that may be seen."""
 
-    model: EmbeddingModel
-    vector: Vector
-    cutoff: float | None
+    def __init__(
+        self, model: EmbeddingModel, vector: Vector, cutoff: float | None, seen: Part
+    ) -> None:
+        text = "[" + ",".join([f"{value:.7g}" for value in vector]) + "]"
+        size = int(model.dimensions)
+        self._model_id = int(model.pk)
+        self._index = index_name(model)
+        self._cutoff = cutoff
+        # As a number: reading a hundred times with their zone takes longer than all the rest.
+        self._seen = seen.select(
+            Fragment("id, visibility, extract(epoch FROM observed_at)::float8 AS observed")
+        )
+        # As no index knows it, compared row by row; and as the model's approximate index knows it.
+        self._plain = Fragment("(vector <=> %s::halfvec)", (text,))
+        self._indexed = Fragment(f"((vector::halfvec({size})) <=> %s::halfvec({size}))", (text,))
 
-    def scored(self, rows: Sequence[tuple[Any, ...]], part: Part) -> list[Scored]:
-        """Read rows, the nearest first; a distance that is no number is no hit."""
-        scored = [
-            Scored(memory_id, 1 - distance, visibility, observed_at, part.name)
-            for memory_id, distance, visibility, observed_at, *_ in rows
+    def scored(self, rows: Sequence[tuple[Any, ...]], scope: _Scope, *, size: int) -> list[Scored]:
+        """Read the nearest `size` rows; a distance that is no number is no hit."""
+        seen = sorted(
+            (distance, -observed, memory_id, visibility)
+            for memory_id, distance, visibility, observed in rows
             if memory_id is not None and math.isfinite(distance)
-        ]
-        return _best(scored, len(scored))
-
-    def is_complete(
-        self, rows: Sequence[tuple[Any, ...]], proposed: int, *, is_exact: bool
-    ) -> bool:
-        """True when no row that was not proposed could belong to the list."""
-        count, furthest = rows[0][4:6]
-        if self.cutoff is not None and furthest is not None and furthest > self.cutoff:
-            return True
-        return is_exact and bool(count < proposed)
-
-    def proposed(self, part: Part, viewer: Viewer, *, size: int, proposed: int) -> Fragment:
-        """The nearest rows by the copies beside the vectors, then those of them that may be seen.
-
-        Always at least one row; its last columns say how many were proposed, how far they go, and
-        of which part.
-        """
-        distance = self._indexed if part.is_shared else self._plain
-        scope = _scope(part, viewer)
-        seen = part.select(Fragment("id, visibility, observed_at"))
-        within = self._within("near.distance")
-        sql = f"""
-            WITH near AS MATERIALIZED (
-                SELECT memory_id, {distance.sql} AS distance
-                FROM junior_memory_memoryembedding
-                WHERE embedding_model_id = {int(self.model.pk)} AND {scope.sql}
-                ORDER BY {distance.sql} LIMIT %s
+        )
+        return [
+            Scored(
+                memory_id,
+                1 - distance,
+                visibility,
+                datetime.fromtimestamp(-newest, UTC),
+                scope.name,
             )
-            SELECT found.*, size.count, size.furthest, '{part.name}'
-            FROM (SELECT count(*) AS count, max(distance) AS furthest FROM near) AS size
-            LEFT JOIN LATERAL (
-                SELECT seen.id, near.distance, seen.visibility, seen.observed_at
-                FROM near JOIN ({seen.sql}) AS seen ON seen.id = near.memory_id
-                WHERE seen.id = ANY (ARRAY(SELECT memory_id FROM near)) AND {within.sql}
-                ORDER BY near.distance, seen.observed_at DESC, seen.id LIMIT %s
-            ) AS found ON TRUE
-            ORDER BY found.distance
-        """  # noqa: S608 - values are bound
-        values = (*distance.values, *scope.values, *distance.values, proposed)
-        return Fragment(sql, (*values, *seen.values, *within.values, size))
+            for distance, newest, memory_id, visibility in seen[:size]
+        ]
 
-    def exact(self, part: Part, viewer: Viewer, *, size: int) -> Fragment:
-        """Everything that may be seen, compared one by one."""
-        scope = _scope(part, viewer)
-        seen = part.select(Fragment("id, visibility, observed_at"))
-        within = self._within("near.distance")
+    def is_complete(self, rows: Sequence[tuple[Any, ...]], *, is_all: bool) -> bool:
+        """True when no row that was not proposed could belong to the list."""
+        furthest = max((row[1] for row in rows), default=0.0)
+        return is_all or (self._cutoff is not None and furthest > self._cutoff)
+
+    def proposed(self, scopes: Sequence[_Scope], *, proposed: int) -> Fragment:
+        """The nearest of each scope by the copies beside the vectors; of these what may be seen.
+
+        A row for each that was proposed; one that may not be seen has no id.
+        """
+        pieces = [self._nearest_of(scope, proposed=proposed) for scope in scopes]
+        if any(scope.is_shared for scope in scopes):
+            # First, because the pieces of a UNION ALL are read one after the other.
+            pieces = [self._search_depth(proposed), *pieces]
+        near = Fragment.join(" UNION ALL ", pieces)
+        within = self._within
         sql = f"""
-            SELECT seen.id, near.distance, seen.visibility, seen.observed_at
-            FROM ({seen.sql}) AS seen
+            WITH near AS MATERIALIZED ({near.sql})
+            SELECT near.scope, seen.id, near.distance, seen.visibility, seen.observed
+            FROM near LEFT JOIN ({self._seen.sql}) AS seen
+            ON seen.id = near.memory_id AND {within.sql}
+        """  # noqa: S608 - values are bound
+        return Fragment(sql, (*near.values, *self._seen.values, *within.values))
+
+    def _search_depth(self, proposed: int) -> Fragment:
+        """Say how many candidates the index keeps; a row that is no vector's."""
+        sql = """
+            SELECT NULL::uuid AS memory_id, 0::float8 AS distance,
+            set_config('hnsw.ef_search', least(%s, greatest(%s::int,
+            (%s::int * (1 + log(greatest(1, coalesce(max(reltuples), 0) / %s::int))))::int
+            ))::text, true) AS scope
+            FROM pg_class WHERE oid = to_regclass(%s)
+        """
+        return Fragment(sql, (MAX_PROPOSED, proposed, EF_SEARCH, DENSITY_ROWS, self._index))
+
+    def _nearest_of(self, scope: _Scope, *, proposed: int) -> Fragment:
+        distance = self._indexed if scope.is_shared else self._plain
+        sql = f"""
+            (SELECT memory_id, {distance.sql} AS distance, '{scope.name}' AS scope
+            FROM junior_memory_memoryembedding
+            WHERE embedding_model_id = {self._model_id} AND {scope.where.sql}
+            ORDER BY distance LIMIT %s)
+        """  # noqa: S608 - values are bound
+        return Fragment(sql, (*distance.values, *scope.where.values, proposed))
+
+    def exact(self, scope: _Scope, *, size: int) -> Fragment:
+        """Everything that may be seen of a scope, compared one by one."""
+        within = self._within
+        sql = f"""
+            SELECT seen.id, near.distance, seen.visibility, seen.observed
+            FROM ({self._seen.sql}) AS seen
             JOIN (
                 SELECT memory_id, {self._plain.sql} AS distance
                 FROM junior_memory_memoryembedding
-                WHERE embedding_model_id = {int(self.model.pk)} AND {scope.sql}
+                WHERE embedding_model_id = {self._model_id} AND {scope.where.sql}
             ) AS near ON near.memory_id = seen.id
             WHERE {within.sql}
-            ORDER BY near.distance, seen.observed_at DESC, seen.id LIMIT %s
+            ORDER BY near.distance, seen.observed DESC, seen.id LIMIT %s
         """  # noqa: S608 - values are bound
-        values = (*seen.values, *self._plain.values, *scope.values, *within.values, size)
-        return Fragment(sql, values)
+        seen, where = self._seen.values, scope.where.values
+        return Fragment(sql, (*seen, *self._plain.values, *where, *within.values, size))
 
     @property
-    def _text(self) -> str:
-        return "[" + ",".join(f"{value:.7g}" for value in self.vector) + "]"
-
-    @property
-    def _plain(self) -> Fragment:
-        """The distance as no index knows it: compared row by row."""
-        return Fragment("(vector <=> %s::halfvec)", (self._text,))
-
-    @property
-    def _indexed(self) -> Fragment:
-        """The distance as the model's approximate index knows it."""
-        size = int(self.model.dimensions)
-        sql = f"((vector::halfvec({size})) <=> %s::halfvec({size}))"
-        return Fragment(sql, (self._text,))
-
-    def _within(self, column: str) -> Fragment:
-        return TRUE if self.cutoff is None else Fragment(f"{column} <= %s", (self.cutoff,))
+    def _within(self) -> Fragment:
+        if self._cutoff is None:
+            return TRUE
+        return Fragment("near.distance <= %s", (self._cutoff,))
 
 
-def _scope(part: Part, viewer: Viewer) -> Fragment:
-    """Narrow vectors to a part by their copies, so that an index serves it."""
-    if part.is_shared:
-        return Fragment("visibility = 'public'")
+def _scopes_of(viewer: Viewer, filters: Filters) -> list[_Scope]:
+    """Return where near rows may be, of what a viewer may see; `rows` decide."""
+    names = []
+    if viewer.user is not None:
+        names.append("own")
+        if viewer.agent is None or viewer.org is not None:
+            names.append("org")
+    if not viewer.sees_nothing:
+        names.append("public")
+    return [_scope(name, viewer) for name in names if filters.admits_part(name)]
+
+
+def _scope(name: str, viewer: Viewer) -> _Scope:
     user: UUID | None = viewer.user.pk if viewer.user else None
-    if part.name == "own":
-        return Fragment("owner_id = %s", (user,))
-    return Fragment(
-        "org_id IN (SELECT organization_id FROM junior_memory_membership WHERE user_id = %s)",
-        (user,),
-    )
+    match name:
+        case "own":
+            return _Scope(name, Fragment("owner_id = %s", (user,)))
+        case "org":
+            present = (
+                "org_id IN (SELECT organization_id FROM junior_memory_membership"
+                " WHERE user_id = %s)"
+            )
+            return _Scope(name, Fragment(present, (user,)))
+    return _Scope(name, Fragment("visibility = 'public'"))

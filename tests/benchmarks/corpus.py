@@ -4,17 +4,28 @@ Everything follows from a number: row 17 of a store of 100,000 has the same owne
 every run and every process. 20 % of the rows are public, the rest are spread by Zipf over one owner
 per hundred rows. A row speaks of a topic (Zipf: few topics are spoken of often), names somebody and
 holds some words from a long tail, so that a question made of some of its words has an answer.
+
+Most words are *known* ones, of the vocabulary of the local embedder's tokenizer: a topic's are near
+each other in meaning, and a tail ends in words nobody has heard of. With *invented* words alone the
+embedder sees syllables, and every text is about as far from every other: among 50,000 rows the tenth
+nearest is at .885 of the distance of the hundredth (local intrinsic dimension 17.6); English
+sentences of software documentation have .840 (13.1). Invented words are the harder store for any
+approximate index, known ones are nearer to what people write.
 """
 
 from __future__ import annotations
 
 import random
+import re
 import uuid
 from bisect import bisect
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from itertools import accumulate
+from typing import Literal
+
+import numpy as np
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 PUBLIC_SHARE = 0.2
@@ -79,6 +90,27 @@ def _invented(count: int, seed: str, syllables: int) -> list[str]:
     return list(made)
 
 
+@lru_cache(maxsize=1)
+def _vocabulary() -> tuple[list[str], np.ndarray]:
+    """Return the words that the local embedder knows as one piece, and their vectors."""
+    from junior_memory.providers import local
+
+    pieces = sorted(local._weights().tokenizer.get_vocab())
+    hidden = {word.lower().strip(".,?") for each in HIDDEN for word in each.said.split()}
+    words = [piece[1:] for piece in pieces if re.fullmatch("\u2581[a-z]{4,}", piece)]
+    known = [word for word in words if word not in hidden]
+    vectors = local.word_vectors(known)
+    return known, vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def _near_each_other(chance: random.Random, groups: int, count: int) -> list[list[str]]:
+    """Return groups of words: some known word and those nearest to it."""
+    known, vectors = _vocabulary()
+    seeds = vectors[[chance.randrange(len(known)) for _ in range(groups)]]
+    near = np.argsort(-(seeds @ vectors.T), axis=1, kind="stable")[:, :count]
+    return [[known[place] for place in places] for places in near]
+
+
 @lru_cache(maxsize=16)
 def _zipf(count: int) -> list[float]:
     """Return cumulated weights 1, 1/2, 1/3 …"""
@@ -118,6 +150,11 @@ class Hidden:
     meaning: str
     both: str
 
+    @property
+    def said(self) -> str:
+        """Everything that is said of it."""
+        return f"{self.text} {self.words} {self.meaning} {self.both}"
+
 
 HIDDEN = (
     Hidden(
@@ -144,9 +181,10 @@ HIDDEN = (
 
 @dataclass(frozen=True)
 class Corpus:
-    """A store of `rows` rows."""
+    """A store of `rows` rows, of known words or of invented ones alone."""
 
     rows: int
+    words: Literal["known", "invented"] = "known"
 
     @property
     def owners(self) -> int:
@@ -155,7 +193,12 @@ class Corpus:
 
     @cached_property
     def _tail(self) -> list[str]:
-        return _invented(TAIL_WORDS, "tail", 3)
+        invented = _invented(TAIL_WORDS, "tail", 3)
+        if self.words == "invented":
+            return invented
+        known = list(_vocabulary()[0])
+        random.Random("known tail").shuffle(known)  # noqa: S311
+        return [*known, *invented][:TAIL_WORDS]
 
     @cached_property
     def _names(self) -> list[str]:
@@ -163,13 +206,17 @@ class Corpus:
 
     @cached_property
     def _topics(self) -> list[list[str]]:
-        """Words of each topic: some of a field's, then invented ones."""
+        """Words of each topic: some of a field's, then ones near each other, or invented ones."""
         chance = random.Random("topics")  # noqa: S311
-        invented = _invented(TOPICS * 40, "topical", 2)
+        if self.words == "known":
+            others = _near_each_other(chance, TOPICS, 40)
+        else:
+            invented = _invented(TOPICS * 40, "topical", 2)
+            others = [invented[at : at + 40] for at in range(0, len(invented), 40)]
         found = []
-        for place in range(TOPICS):
+        for place, more in enumerate(others):
             field = FIELDS[place % len(FIELDS)].split()
-            own = chance.sample(field, 5) + invented[place * 40 : (place + 1) * 40]
+            own = list(dict.fromkeys([*chance.sample(field, 5), *more]))
             chance.shuffle(own)
             found.append(own)
         return found
@@ -220,7 +267,8 @@ class Corpus:
         """
         draft = self.draft(number)
         chance = random.Random(f"question {number}")  # noqa: S311
-        stranger = self._topics[_draw(chance, TOPICS)][_draw(chance, 45)]
+        foreign = self._topics[_draw(chance, TOPICS)]
+        stranger = foreign[_draw(chance, len(foreign))]
         words = [*chance.sample(draft.topical, 2), chance.choice(draft.rare), stranger]
         chance.shuffle(words)
         first, second, third, fourth = words

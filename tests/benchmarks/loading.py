@@ -60,11 +60,12 @@ def load(
 ) -> float:
     """Write every row of a corpus with its terms and vectors; returns seconds."""
     began = time.perf_counter()
+    asked_for = Corpus(corpus.rows, corpus.words)
     spans = [(at, min(at + CHUNK, corpus.rows)) for at in range(0, corpus.rows, CHUNK)]
     done = 0
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        asked = [pool.submit(_load_span, corpus.rows, span, target) for span in spans]
+        asked = [pool.submit(_load_span, asked_for, span, target) for span in spans]
         for future in as_completed(asked):
             done += future.result()
             if done % 100_000 == 0:
@@ -95,13 +96,13 @@ def built_afterwards() -> Iterator[None]:
             cursor.execute("RESET maintenance_work_mem")
 
 
-_known: dict[int, Corpus] = {}
+_known: dict[Corpus, Corpus] = {}
 _stems = lru_cache(maxsize=200_000)(languages.stems)
 
 
-def _load_span(rows: int, span: tuple[int, int], target: Target) -> int:
+def _load_span(asked: Corpus, span: tuple[int, int], target: Target) -> int:
     """Write a span of rows, in a process of its own, which has set Django up on its way here."""
-    corpus = _known.setdefault(rows, Corpus(rows))
+    corpus = _known.setdefault(asked, asked)
     # The same words come again and again here: their stems are worked out once.
     languages.stems = _stems
     with psycopg.connect(**target.address, autocommit=True) as raw:

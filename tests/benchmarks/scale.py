@@ -151,9 +151,9 @@ def run(sql: str, values: dict[str, Any] | None = None) -> list[tuple[Any, ...]]
 
 
 @contextmanager
-def database(rows: int, *, keep: bool) -> Iterator[None]:
-    """Make a database of that size's name, or take the one that was kept."""
-    connection.settings_dict["TEST"]["NAME"] = f"bench_scale_{rows}"
+def database(corpus: Corpus, *, keep: bool) -> Iterator[None]:
+    """Make a database of that corpus's name, or take the one that was kept."""
+    connection.settings_dict["TEST"]["NAME"] = f"bench_scale_{corpus.words}_{corpus.rows}"
     before = str(connection.settings_dict["NAME"])
     connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False, keepdb=keep)
     try:
@@ -496,6 +496,7 @@ def main() -> None:
     parser.add_argument(
         "--hidden", action="store_true", help="three rows of one person among 200,000, alone"
     )
+    parser.add_argument("--words", choices=["known", "invented"], default="known")
     parser.add_argument("--questions", type=int, default=50, help="by each group of owners")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--keep", action="store_true", help="leave the database, use it again")
@@ -508,9 +509,9 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.hidden:
         arguments.rows, arguments.only, arguments.without_one_index = 200_000, "hidden", True
-    corpus = Corpus(arguments.rows)
+    corpus = Corpus(arguments.rows, arguments.words)
     figures: dict[str, float] = {"rows": arguments.rows}
-    with database(arguments.rows, keep=arguments.keep):
+    with database(corpus, keep=arguments.keep):
         model = prepare(corpus, arguments.workers)
         prepare_other_design(with_index=not arguments.without_one_index)
         print_sizes()
