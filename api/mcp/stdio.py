@@ -1,21 +1,14 @@
-"""The same messages, one a line, over the standard streams of a process that an assistant started.
-
-Nothing but answers goes out on the wire. Whatever else is printed, by us or by a library, goes to
-stderr, and programs that this process starts read nothing and write nothing there.
-"""
+"""The same messages, one a line, over the streams of a process that an assistant has started."""
 
 from __future__ import annotations
 
 import json
 import logging
-import os
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from django.db import InterfaceError, OperationalError, close_old_connections
+from django.db import InterfaceError, OperationalError, connections
 
 from api.failures import Refused
 from api.mcp.answering import answer
@@ -39,26 +32,6 @@ AT_ONCE = 4
 
 LONGEST_LINE = 2 * 1024 * 1024
 """Bytes of one message, as over HTTP."""
-
-
-@contextmanager
-def claimed_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """Take stdin and stdout for the protocol alone; give them back at the end."""
-    wires = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    try:
-        with (
-            os.fdopen(wires[0], "rb", closefd=False) as heard,
-            os.fdopen(wires[1], "wb", closefd=False) as said,
-        ):
-            yield heard, said
-    finally:
-        for wire, standard in zip(wires, (0, 1), strict=True):
-            os.dup2(wire, standard)
-            os.close(wire)
 
 
 class Conversation:
@@ -91,11 +64,11 @@ class Conversation:
         self._say(answer_error(None, error))
 
     def _hear(self, line: bytes) -> None:
-        close_old_connections()
         try:
             reply = self._reply(line)
         finally:
-            close_old_connections()
+            # An assistant is open all day and asks now and then: it holds no connection meanwhile.
+            connections.close_all()
         if reply is not None:
             self._say(reply)
 

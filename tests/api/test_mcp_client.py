@@ -256,7 +256,7 @@ def test_stdout_carries_answers_alone_and_the_end_of_input_ends_it(people_here: 
 def test_what_is_printed_meanwhile_goes_to_stderr_and_children_hear_nothing() -> None:
     script = (
         "import subprocess, sys\n"
-        "from api.mcp.stdio import claimed_streams\n"
+        "from api.mcp.streams import claimed_streams\n"
         "with claimed_streams() as (heard, said):\n"
         "    print('printed', flush=True)\n"
         "    child = \"import sys; print('by a child', len(sys.stdin.read()))\"\n"

@@ -14,7 +14,8 @@ from django.db import DatabaseError, InterfaceError
 from api.failures import Refused
 from api.mcp.asking import Claims, admit, context_of
 from api.mcp.protocol import ProtocolError
-from api.mcp.stdio import Conversation, claimed_streams
+from api.mcp.stdio import Conversation
+from api.mcp.streams import claimed_streams
 
 
 class Stopped(Exception):
