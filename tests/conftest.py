@@ -108,6 +108,7 @@ def _no_content_in_the_log() -> Iterator[None]:
     before = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.DEBUG)
+    logging.getLogger("factory").setLevel(logging.WARNING)
     loggers[0].addHandler(heard)
     post_save.connect(listen)
     yield
