@@ -94,7 +94,7 @@ class Billed:
 class ModelServer:
     """The double. `replies` are used up one by one, then `always`; embeddings have their own.
 
-    `refuses` names parameters, or types of response format, that this server does not know.
+    `refuses` names parameters, or types and keys of response format, that it does not know.
     """
 
     replies: list[Reply] = field(default_factory=list)
@@ -154,14 +154,14 @@ class ModelServer:
         return self.replies.pop(0) if self.replies else self.always
 
     def _refused(self, body: Json) -> Reply | None:
-        format_type = body.get("response_format", {}).get("type", "")
+        shape = body.get("response_format", {})
         for name in sorted(self.refuses):
-            if name in body or name == format_type:
-                said = (
-                    f"Unsupported parameter: '{name}'" if self.refusal_says_why else "bad request"
-                )
-                error = {"message": said, "type": "invalid_request_error", "code": None}
-                return Reply(status=self.refusal_status, error=error)
+            if name not in body and name not in shape and name != shape.get("type"):
+                continue
+            where = "response_format." if name == "schema" else ""
+            said = f"Unsupported parameter: '{where}{name}'"
+            error = {"message": said if self.refusal_says_why else "bad request", "code": None}
+            return Reply(status=self.refusal_status, error=error)
         return None
 
     def embed(self, body: Json) -> tuple[Reply, Json]:

@@ -26,12 +26,15 @@ from junior_memory.providers.base import (
 )
 from junior_memory.providers.endpoint import Endpoint, RequestFailed, ms_since, tokens
 
-Mode = Literal["json_schema", "json_object", "text"]
-MODES: tuple[Mode, ...] = ("json_schema", "json_object", "text")
-"""How the shape of the answer is asked for, the best first."""
+Mode = Literal["json_schema", "json_object_schema", "json_object", "text"]
+MODES: tuple[Mode, ...] = ("json_schema", "json_object_schema", "json_object", "text")
+"""How the shape of the answer is asked for, the best first.
 
-MAX_STEPS = 5
-"""Requests of one question that a server may refuse for their form until one is right."""
+The second is what llama.cpp and some hosted servers took before there was the first.
+"""
+
+LIMITS = ("max_tokens", "max_completion_tokens")
+"""What the longest answer is called: newer hosted models refuse one, local servers the other."""
 
 REASONING_ROOM = 4_000
 """Tokens on top of an answer's own for a model that thinks before it writes."""
@@ -49,18 +52,30 @@ class Manner:
     limit: str = "max_tokens"
     reasons: bool = False
 
-    def without(self, failure: RequestFailed, tried: set[Manner]) -> Manner | None:
-        """Return the next manner after a refusal, None when its form was not the reason."""
-        of_limit = failure.complaints & {"max_tokens", "max_completion_tokens"}
-        of_mode = failure.complaints - of_limit
-        if failure.status not in {400, 422} and not (failure.complaints and failure.status >= 400):
-            return None
-        other = "max_tokens" if self.limit != "max_tokens" else "max_completion_tokens"
-        flipped = replace(self, limit=other)
-        at = MODES.index(self.mode) + 1
-        lesser = replace(self, mode=MODES[at]) if at < len(MODES) else None
-        order = [flipped, lesser] if of_limit and not of_mode else [lesser, flipped]
-        return next((one for one in order if one and one not in tried), None)
+
+class _Manners:
+    """The ways to ask one question, the likeliest first, without what was refused by name."""
+
+    def __init__(self, first: Manner) -> None:
+        limits = sorted(LIMITS, key=lambda limit: limit != first.limit)
+        others = [replace(first, mode=mode, limit=limit) for mode in MODES for limit in limits]
+        self._left = [first, *(other for other in others if other != first)]
+
+    def next(self) -> Manner | None:
+        """Return the next way, None when there is none left."""
+        return self._left.pop(0) if self._left else None
+
+    def refuse(self, manner: Manner, failure: RequestFailed) -> bool:
+        """Leave out what a refusal is about; False when the form was not the reason."""
+        named = failure.complaints
+        if failure.status not in {400, 422} and not (named and failure.status >= 400):
+            return False
+        about_limit, about_mode = bool(named & set(LIMITS)), bool(named - set(LIMITS))
+        if about_limit and not about_mode:
+            self._left = [one for one in self._left if one.limit != manner.limit]
+        elif about_mode and not about_limit:
+            self._left = [one for one in self._left if one.mode != manner.mode]
+        return True
 
 
 _manners: dict[tuple[str, str], Manner] = {}
@@ -110,10 +125,9 @@ class OpenAIChatModel:
         Refused forms of the request are tried within the same limit; `paid` hears of them too.
         """
         ends_at = time.monotonic() + timeout_seconds
-        manner = self._manner
-        tried = {manner}
-        failure: RequestFailed
-        for _ in range(MAX_STEPS):
+        manners = _Manners(self._manner)
+        failure = RequestFailed(INVALID)
+        while manner := manners.next():
             begun = time.monotonic()
             try:
                 body = self._request(question, manner, max(0.05, ends_at - begun))
@@ -123,11 +137,9 @@ class OpenAIChatModel:
                 return self._accept(_answered(body, begun), manner, paid)
             if failure.was_sent:
                 paid(Attempt(failure.reason, ms_since(begun)))
-            lesser = manner.without(failure, tried) if failure.reason.startswith("http_") else None
-            if lesser is None or time.monotonic() >= ends_at:
+            of_form = failure.reason.startswith("http_") and manners.refuse(manner, failure)
+            if not of_form or time.monotonic() >= ends_at:
                 break
-            manner = lesser
-            tried.add(manner)
         raise ModelFailed(
             failure.reason,
             is_permanent=failure.is_permanent,
@@ -178,6 +190,8 @@ def _messages(question: Question, mode: Mode) -> list[dict[str, str]]:
 def _response_format(question: Question, mode: Mode) -> dict[str, Any]:
     if mode == "json_object":
         return {"type": "json_object"}
+    if mode == "json_object_schema":
+        return {"type": "json_object", "schema": dict(question.schema)}
     schema = {"name": question.schema_name, "strict": True, "schema": dict(question.schema)}
     return {"type": "json_schema", "json_schema": schema}
 

@@ -92,11 +92,11 @@ def test_a_refused_schema_steps_down_once_and_is_remembered(
     text, paid = ask(model)
     assert text == "{}"
     assert [one.outcome for one in paid] == [f"http_{status}", "ok"]
-    assert double.asked[1]["response_format"] == {"type": "json_object"}
+    assert double.asked[1]["response_format"] == {"type": "json_object", "schema": SCHEMA}
     assert '"additionalProperties":false' in prompt(double.asked[1])
     ask(hosted(double))
     assert len(double.asked) == 3, "another object of the same model asks as the first one learned"
-    assert model.mode == "json_object"
+    assert model.mode == "json_object_schema"
 
 
 def test_a_server_that_knows_no_response_format_gets_the_shape_in_words(
@@ -105,7 +105,8 @@ def test_a_server_that_knows_no_response_format_gets_the_shape_in_words(
     double.refuses, double.refusal_says_why = frozenset({"response_format"}), False
     text, paid = ask(hosted(double))
     assert text == "{}"
-    assert [one.outcome for one in paid] == ["http_400", "http_400", "ok"]
+    assert [one.outcome for one in paid][-2:] == ["http_400", "ok"]
+    assert len(paid) <= 8
     assert "response_format" not in double.asked[-1]
     assert "JSON Schema" in prompt(double.asked[-1])
 
@@ -117,9 +118,28 @@ def test_either_name_of_the_limit_is_found(double: ModelServer, says_why: bool) 
     assert text == "{}"
     assert double.asked[-1]["max_completion_tokens"] == 400
     assert "max_tokens" not in double.asked[-1]
+    assert len(double.asked) == 2
+    assert hosted(double).mode == "json_schema", "the other name was the reason, not the schema"
     asked = len(double.asked)
     ask(hosted(double))
     assert len(double.asked) == asked + 1
+
+
+def test_a_server_that_takes_a_schema_beside_plain_json_is_given_it(double: ModelServer) -> None:
+    said = (
+        "{'loc': ('response_format', 'type'), 'msg': \"Input should be 'text' or 'json_object'\"}"
+    )
+    double.replies = [Reply(status=500, error={"message": said}), Reply()]
+    text, paid = ask(hosted(double))
+    assert text == "{}"
+    assert [one.outcome for one in paid] == ["http_500", "ok"]
+    assert double.asked[1]["response_format"] == {"type": "json_object", "schema": SCHEMA}
+
+
+def test_plain_json_comes_before_words_alone(double: ModelServer) -> None:
+    double.refuses = frozenset({"json_schema", "schema"})
+    assert ask(hosted(double))[0] == "{}"
+    assert double.asked[-1]["response_format"] == {"type": "json_object"}
 
 
 def test_both_refusals_together_are_survived(double: ModelServer) -> None:
@@ -134,7 +154,7 @@ def test_what_is_refused_in_every_form_fails_for_good_within_bounds(double: Mode
     double.always = Reply(status=400)
     said, paid = ask(hosted(double))
     assert said == "! http_400 for good"
-    assert len(paid) == len(double.asked) <= 5
+    assert len(paid) == len(double.asked) == 8
     assert hosted(double).mode == "json_schema", "nothing was learned from it"
 
 

@@ -421,7 +421,7 @@ def test_refused_forms_cost_nothing_and_are_counted(cast: Cast, double: ModelSer
     checked = model_health.check_chat_model()
     assert checked is not None
     # The shape is in the prompt then, and this double's `{}` lacks the answer.
-    assert (checked.reason, checked.mode) == ("invalid", "json_object")
+    assert (checked.reason, checked.mode) == ("invalid", "json_object_schema")
     assert spending.costs(7).calls == 4
     assert_the_feed_is_the_bill(double)
 
