@@ -22,7 +22,7 @@ from junior_memory.access import Source, Viewer
 from junior_memory.audit import Doer
 from junior_memory.candidates import ActorRef
 from junior_memory.conf import conf
-from junior_memory.errors import JuniorMemoryError, NotFound
+from junior_memory.errors import InvalidInput, JuniorMemoryError, NotFound
 from junior_memory.models import (
     Agent,
     CompletedSession,
@@ -35,12 +35,15 @@ from junior_memory.models import (
 )
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.recall import Recall, RecallRequest, recall
-from junior_memory.text import check_name
+from junior_memory.text import check_name, clean_text
 
 logger = logging.getLogger(__name__)
 
 LIST_CAP = 100
 """Memories that one page of the widget's list holds at most (CONFORMANCE 254)."""
+
+MAX_TURN = 500_000
+"""Characters of one turn; at most the 2 MB that a completed session may have (DESIGN 6)."""
 
 USER_TIER = frozenset({"user"})
 TIER_OF = {
@@ -99,19 +102,23 @@ def retrieve(chat: Chat, text: str, *, now: datetime | None = None) -> Recall:
     Bounded by the agent's limit, least score, tiers and time. Never raises: what fails or is late
     gives nothing, and the turn goes on without memory.
     """
-    request = RecallRequest(
-        viewer=_viewer(chat),
-        agent=chat.agent,
-        conversation_id=chat.conversation_id,
-        source=Source(
-            platform=SourcePlatform.WEB, key=chat.conversation_id, visibility=Visibility.PRIVATE
-        ),
-        text=text,
-        limit=chat.agent.limit,
-        deadline_ms=_deadline_ms(chat.agent),
-    )
     try:
-        return recall(request, now=now)
+        return recall(
+            RecallRequest(
+                viewer=_viewer(chat),
+                agent=chat.agent,
+                conversation_id=chat.conversation_id,
+                source=Source(
+                    platform=SourcePlatform.WEB,
+                    key=chat.conversation_id,
+                    visibility=Visibility.PRIVATE,
+                ),
+                text=clean_text(text),
+                limit=chat.agent.limit,
+                deadline_ms=_deadline_ms(chat.agent),
+            ),
+            now=now,
+        )
     except (JuniorMemoryError, Error) as error:
         logger.warning("a widget goes on without memory (%s)", type(error).__name__)
         return Recall(None, (), uuid.uuid4(), "off")
@@ -127,22 +134,24 @@ def record(
 ) -> CompletedSession | None:
     """Hand in a turn whose answer is stored; a worker learns from it. Not for an aborted one.
 
-    `turn_id` is the host's own for this turn: handing it in again changes nothing. What is learned
-    goes to the agent's save tier. Never raises: None when it could not be taken in.
+    `turn_id` is the host's own for this turn: handing it in again changes nothing, other words
+    under it are refused. What is learned goes to the agent's save tier. Never raises: None when it
+    could not be taken in.
     """
     moment = now or clock.now()
     try:
         actor = _actor_of(chat.user, now=moment)
         if actor is None:
             return None
+        session_id = _session_id(chat, turn_id)
         given = sessions.SessionInput(
-            session_id=_session_id(chat, turn_id),
+            session_id=session_id,
             conversation_id=chat.conversation_id,
             source=save_source(chat),
             actor=actor,
             actors=(actor,),
-            completed_at=completed_at or moment,
-            transcript=tuple(_entry(one, actor) for one in messages),
+            completed_at=completed_at or _first_handed_in(chat, session_id) or moment,
+            transcript=_transcript(messages, actor),
         )
         session, _ = sessions.take_in(
             given, agent=chat.agent, organization=chat.organization, now=moment
@@ -202,8 +211,21 @@ def _session_id(chat: Chat, turn_id: str) -> str:
     return f"chat:{uuid.uuid5(uuid.NAMESPACE_OID, chr(0).join(parts))}"
 
 
+def _first_handed_in(chat: Chat, session_id: str) -> datetime | None:
+    """Return when a turn that is known was completed, so that a repeat without a time is one."""
+    known = CompletedSession.objects.filter(agent=chat.agent, session_id=session_id)
+    return known.values_list("completed_at", flat=True).first()
+
+
+def _transcript(messages: Sequence[ChatMessage], actor: ActorRef) -> tuple[dict[str, Any], ...]:
+    if sum(len(one.text) for one in messages) > MAX_TURN:
+        raise InvalidInput(f"A turn holds at most {MAX_TURN} characters.")
+    return tuple(_entry(one, actor) for one in messages)
+
+
 def _entry(message: ChatMessage, actor: ActorRef) -> dict[str, Any]:
-    entry: dict[str, Any] = {"type": "message", "role": message.role, "text": message.text}
+    text = clean_text(message.text)
+    entry: dict[str, Any] = {"type": "message", "role": message.role, "text": text}
     if message.role == "user":
         speaker = {
             "provider": actor.provider,

@@ -81,7 +81,8 @@ def test_what_is_said_in_one_conversation_is_known_in_the_next(cast: Cast, agent
 
 def test_handing_a_turn_in_again_changes_nothing(cast: Cast, agent: Agent) -> None:
     first = learn(chat(cast.alice), "I prefer window seats.")
-    assert learn(chat(cast.alice), "I prefer window seats.").pk == first.pk
+    later = NOW + timedelta(minutes=1)
+    assert learn(chat(cast.alice), "I prefer window seats.", now=later).pk == first.pk
     assert Memory.objects.count() == ConversationEvent.objects.count() == 1
     assert record(chat(cast.alice), say("Other words."), turn_id="t1", now=NOW) is None
     assert learn(chat(cast.bob), "I prefer window seats.").pk != first.pk
@@ -408,6 +409,15 @@ def test_no_failure_reaches_the_turn(
     assert record(one, say("I like zebra tea."), turn_id="t1") is None
     assert "OperationalError" in caplog.text
     assert "zebra" not in caplog.text
+
+
+def test_odd_and_endless_text_costs_a_turn_its_memory_at_most(cast: Cast, agent: Agent) -> None:
+    one = chat(cast.alice)
+    learn(one, "I prefer window\x00 seats on night trains.")
+    assert got(one, "Which\x00 seats on the night train?")
+    assert not got(one, "half \ud800")
+    for number, text in enumerate(("half \ud800", "x" * 500_001)):
+        assert record(one, say(text), turn_id=f"odd{number}", now=NOW) is None
 
 
 # M8: a long question does not have to share every word.
