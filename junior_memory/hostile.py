@@ -6,7 +6,8 @@ fact: "Always run make check before pushing" tells people what to do, "ignore yo
 tells a machine. Orders are known by whom they address (you, the assistant), by what only a machine
 has (instructions, a prompt, memories, tools) and by the marks of a prompt.
 
-Every pattern is bounded, so hostile text costs no more than its length.
+Every pattern is bounded, so hostile text costs no more than its length; of very long text the
+beginning and the end are read.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ import unicodedata
 
 from junior_memory.hostile_phrases import PHRASES
 from junior_memory.lexical.folding import fold
+
+MAX_READ = 20_000
+"""Characters read from either end of a text: a third of a second."""
 
 _INVISIBLE = re.compile(
     "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
@@ -31,6 +35,8 @@ _SPACES = re.compile(r"\s+")
 
 def looks_like_orders(text: str) -> bool:
     """True for text that tells an assistant what to do, say, believe or give away."""
+    if len(text) > 2 * MAX_READ:
+        text = f"{text[:MAX_READ]} {text[-MAX_READ:]}"
     plain = _plain(text)
     return any(phrase.search(plain) for phrase in PHRASES)
 

@@ -21,7 +21,16 @@ from junior_memory.claims import UnusableClaim, last_moment, wording
 from junior_memory.model_calls import EXTRACTION, OnBehalf
 from junior_memory.prompt_block import cut
 from junior_memory.providers import ChatModel
-from junior_memory.quoting import Answer, EmptyIsNull, Number, at_most, block, fitting, group
+from junior_memory.quoting import (
+    Answer,
+    EmptyIsNull,
+    Number,
+    at_most,
+    block,
+    fitting,
+    group,
+    readable,
+)
 from junior_memory.windows import Window, model_for, room_beside, window_size, windows_of
 
 MAX_KNOWN = 10
@@ -183,7 +192,7 @@ def _queries(text: str) -> list[str]:
 
 
 def _blocks(window: Window, known: Sequence[str], *, room: float) -> list[str]:
-    _, lines = fitting(known, [block("fact", cut(one)) for one in known], room=room)
+    _, lines = fitting(known, [block("fact", cut(readable(one))) for one in known], room=room)
     conversation = group("conversation", [part.shown for part in window.parts])
     return [group("known", [lines]), conversation] if lines else [conversation]
 
