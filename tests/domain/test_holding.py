@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connection, connections, transaction
 from django.utils import timezone
 
 from junior_memory import access, forgetting, holding, memories, moderation
@@ -15,6 +15,7 @@ from junior_memory.errors import Expired, Forbidden, NotFound, QuotaExceeded
 from junior_memory.models import AuditEntry, Memory, MemoryReport, Tombstone, Visibility
 from tests.cast import Cast
 from tests.factories import BY_TEST, UserFactory, make_memory
+from tests.processes import wait_for
 
 
 def is_active(memory: Memory) -> bool:
@@ -225,36 +226,56 @@ def test_removing_takes_the_older_wordings_along(cast: Cast) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_writes_of_a_fact_while_it_is_approved_leave_one_active_row() -> None:
-    staff = UserFactory.create(is_staff=True)
-    authors = [UserFactory.create() for _ in range(8)]
-    held = make_memory(
-        content="A piano.", visibility="public", held_reason="unlinked", owner=authors[0],
-        subject_type="general", subject_key=None, kind="knowledge",
-    )  # fmt: skip
-    begin = threading.Barrier(len(authors) + 1)
-    failed: list[BaseException] = []
+def test_who_stores_the_same_public_fact_meanwhile_wins_and_approving_joins_them() -> None:
+    fact: dict[str, Any] = {
+        "content": "A piano.",
+        "visibility": "public",
+        "kind": "knowledge",
+        "subject_type": "general",
+        "subject_key": None,
+    }
+    staff, author, other = (UserFactory.create(is_staff=n == 0) for n in range(3))
+    held = make_memory(owner=author, held_reason="unlinked", **fact)
+    inserted, commit = threading.Event(), threading.Event()
+    outcome: list[object] = []
 
-    def attempt(number: int) -> None:
+    def store() -> None:
+        with transaction.atomic():
+            make_memory(owner=other, **fact)
+            inserted.set()
+            commit.wait(10)
+        connections.close_all()
+
+    def approve() -> None:
         try:
-            begin.wait(10)
-            if number == len(authors):
-                holding.approve_held(access.person(staff), held.pk, doer=BY_TEST)
-            else:
-                make_memory(
-                    content="A piano.", visibility="public", owner=authors[number],
-                    subject_type="general", subject_key=None, kind="knowledge",
-                )  # fmt: skip
-        except BaseException as error:  # noqa: BLE001 - the main thread asserts
-            failed.append(error)
+            outcome.append(holding.approve_held(access.person(staff), held.pk, doer=BY_TEST))
+        except Exception as error:  # noqa: BLE001 - the main thread asserts
+            outcome.append(error)
         finally:
             connections.close_all()
 
-    threads = [threading.Thread(target=attempt, args=[n]) for n in range(len(authors) + 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failed
-    assert Memory.objects.active(timezone.now()).filter(content="A piano.").count() == 1
-    assert not Memory.objects.held().exists()
+    writer, approver = threading.Thread(target=store), threading.Thread(target=approve)
+    writer.start()
+    assert inserted.wait(10)
+    approver.start()
+    try:
+        wait_for(somebody_waits_for_a_row, seconds=10)
+    finally:
+        commit.set()
+        writer.join()
+        approver.join()
+    (stands,) = outcome
+    assert stands == Memory.objects.active(timezone.now()).get(content="A piano.")
+    assert stands != held
+    held.refresh_from_db()
+    assert (held.held_at, held.superseded_by) == (None, stands)
+
+
+def somebody_waits_for_a_row() -> bool:
+    """True while a statement waits for another transaction's end."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND wait_event_type = 'Lock' AND wait_event = 'transactionid'"
+        )
+        return bool(cursor.fetchone()[0])
