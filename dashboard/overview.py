@@ -52,6 +52,7 @@ OUTCOMES = {
     "invalid": "Not readable",
     "too_many": "More than asked for",
     "too_long": "Prompt too long",
+    "form_refused": "Asked in a form it does not know",
     "paused": "Left alone after hanging",
     "unusable": "Not configured",
     "http_401": "Key not accepted",

@@ -25,7 +25,7 @@ ADJUDICATION = "adjudication"
 RELEVANCE = "relevance"
 CHECK = "check"
 
-FREE_OUTCOMES = ("http_", "rate_limited", "no_quota", "too_long")
+FREE_OUTCOMES = ("http_", "rate_limited", "no_quota", "too_long", "form_refused")
 """Refused before any work was done: costs nothing. Anything else that failed costs unknown."""
 
 MAYBE_PAID = frozenset({"http_408", "http_502", "http_504", "http_524"})

@@ -28,6 +28,7 @@ WINDOWS = (7, 30, 90)
 
 ZERO = Decimal(0)
 LATELY = timedelta(days=1)
+NO_FAULT = ("ok", "form_refused")
 MAX_FAILING = 50
 
 OTHER = "other"
@@ -292,7 +293,7 @@ def failing_calls(*, now: datetime | None = None) -> tuple[FailingCalls, ...]:
     moment = now or clock.now()
     rows = (
         ModelCall.objects.filter(created_at__gte=moment - LATELY, created_at__lte=moment)
-        .exclude(outcome="ok")
+        .exclude(outcome__in=NO_FAULT)
         .values("operation", "model", reason=F("outcome"))
         .annotate(calls=Count("id"), last_at=Max("created_at"))
         .order_by("-calls", "operation", "model", "reason")

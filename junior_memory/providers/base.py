@@ -43,6 +43,7 @@ TOO_MANY = "too_many"
 TOO_LONG = "too_long"
 NO_QUOTA = "no_quota"
 PAUSED = "paused"
+FORM_REFUSED = "form_refused"
 """How a call came out, besides `http_500` and its like: stable words, on the record as they are."""
 
 

@@ -16,6 +16,7 @@ from junior_memory.pricing import provider_at
 from junior_memory.prompts import JSON_ONLY
 from junior_memory.providers.base import (
     EMPTY,
+    FORM_REFUSED,
     INVALID,
     OK,
     REFUSED,
@@ -135,9 +136,11 @@ class OpenAIChatModel:
                 failure = error
             else:
                 return self._accept(_answered(body, begun), manner, paid)
-            if failure.was_sent:
-                paid(Attempt(failure.reason, ms_since(begun)))
             of_form = failure.reason.startswith("http_") and manners.refuse(manner, failure)
+            if failure.was_sent:
+                # No fault of anybody's, and nothing to alarm an operator with.
+                said = FORM_REFUSED if of_form and failure.complaints else failure.reason
+                paid(Attempt(said, ms_since(begun)))
             if not of_form or time.monotonic() >= ends_at:
                 break
         raise ModelFailed(

@@ -91,7 +91,7 @@ def test_a_refused_schema_steps_down_once_and_is_remembered(
     model = hosted(double)
     text, paid = ask(model)
     assert text == "{}"
-    assert [one.outcome for one in paid] == [f"http_{status}", "ok"]
+    assert [one.outcome for one in paid] == ["form_refused", "ok"]
     assert double.asked[1]["response_format"] == {"type": "json_object", "schema": SCHEMA}
     assert '"additionalProperties":false' in prompt(double.asked[1])
     ask(hosted(double))
@@ -132,7 +132,7 @@ def test_a_server_that_takes_a_schema_beside_plain_json_is_given_it(double: Mode
     double.replies = [Reply(status=500, error={"message": said}), Reply()]
     text, paid = ask(hosted(double))
     assert text == "{}"
-    assert [one.outcome for one in paid] == ["http_500", "ok"]
+    assert [one.outcome for one in paid] == ["form_refused", "ok"]
     assert double.asked[1]["response_format"] == {"type": "json_object", "schema": SCHEMA}
 
 
