@@ -45,7 +45,7 @@ class ChatMemoryOut(Out):
 
     id: UUID
     text: str
-    scope: str
+    scope: widget.Tier
     created_at: Moment
     metadata: ChatMetadataOut
 

@@ -46,7 +46,8 @@ MAX_TURN = 500_000
 """Characters of one turn; at most the 2 MB that a completed session may have (DESIGN 6)."""
 
 USER_TIER = frozenset({"user"})
-TIER_OF = {
+Tier = Literal["session", "user", "org"]
+TIER_OF: dict[Visibility, Tier] = {
     Visibility.SESSION: "session",
     Visibility.PRIVATE: "user",
     Visibility.ORG: "org",
@@ -274,7 +275,7 @@ def user_tier(viewer: Viewer, agent: Agent, *, now: datetime | None = None) -> M
     return rows.filter(agent=agent, visibility=Visibility.PRIVATE)
 
 
-def tier_of(memory: Memory) -> str:
+def tier_of(memory: Memory) -> Tier:
     """Return a memory's tier in the widget's words."""
     return TIER_OF[Visibility(memory.visibility)]
 
