@@ -234,7 +234,7 @@ def warm_up() -> None:
         return
     try:
         embedder = embedder_for(name)
-        if embedder.is_local:
+        if embedder.provider == "local":
             embedder.embed(["warm"], timeout_seconds=1)
         vectors_of = word_vectors()
         if vectors_of is not None:

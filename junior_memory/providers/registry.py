@@ -71,7 +71,7 @@ def embedder_for(name: ModelName, *, dimensions: int | None = None) -> Embedder:
             knobs.embedding_cutoff,
         )
     if name.provider == "local":
-        return _local(name.model)
+        return _local(name.model, knobs.embedding_cutoff)
     if name.provider == "fake":
         return _fake(name.model)
     raise UnusableEmbedder(f"there is no embedder {name.provider!r}")
@@ -88,11 +88,18 @@ def word_vectors() -> WordVectors | None:
 
 
 @lru_cache(maxsize=4)
-def _local(model: str) -> Embedder:
-    from junior_memory.providers import local
+def _local(model: str, cutoff: float | None) -> Embedder:
+    from junior_memory.providers import folder, local
 
+    if "/" in model:
+        try:
+            return folder.FolderEmbedder(model, cutoff=cutoff)
+        except folder.UnusableFolder as error:
+            raise UnusableEmbedder(f"the folder {model} cannot be used: {error}") from None
     if model != local.WORDLLAMA:
-        raise UnusableEmbedder(f"the local model is {local.WORDLLAMA}, not {model}")
+        raise UnusableEmbedder(
+            f"the local model is {local.WORDLLAMA} or the path of a folder, not {model}"
+        )
     if not local.is_installed():
         raise UnusableEmbedder("the local embedder is not installed (wordllama)")
     return local.LocalEmbedder()
