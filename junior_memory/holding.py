@@ -21,7 +21,7 @@ from junior_memory.errors import Expired, Forbidden, InvalidInput, NotFound, Quo
 from junior_memory.fingerprints import fold
 from junior_memory.forgetting import archive, bring_back
 from junior_memory.locks import lock, owner_lock
-from junior_memory.memories import active_twin, quota_use
+from junior_memory.memories import active_twin, end_of_chain, quota_use
 from junior_memory.models import (
     ArchiveReason,
     Memory,
@@ -46,7 +46,7 @@ STAFF_MAY_RESTORE = frozenset({ArchiveReason.ADMIN_REMOVED, ArchiveReason.DECLIN
 def approve_held(
     viewer: Viewer, memory_id: UUID, *, doer: Doer, now: datetime | None = None
 ) -> Memory:
-    """Let a held memory become active. Repeating it returns the memory.
+    """Let a held memory become active. Repeating it gives the same answer.
 
     Where the fact is remembered already, that memory stands for it and is returned. Raises
     NotFound, Expired, QuotaExceeded.
@@ -57,7 +57,7 @@ def approve_held(
         if memory.archived_at is not None:
             raise NotFound
         if memory.held_at is None:
-            return memory
+            return _what_stands_for(memory)
         if memory.expires_at is not None and memory.expires_at <= moment:
             raise Expired
         stands = _settled(lambda: _let_in(memory, moment))
@@ -66,6 +66,14 @@ def approve_held(
             tombstones.lift_tombstones(_scopes(memory), memory.content)
         _resolve_reports(memory, moment)
         record_audit("approved", doer, now=moment, person_id=memory.owner_id, memory_id=memory_id)
+    return stands
+
+
+def _what_stands_for(memory: Memory) -> Memory:
+    """Return a memory that was let in before, or what replaced it since."""
+    stands = end_of_chain(memory)
+    if stands.archived_at is not None:
+        raise NotFound
     return stands
 
 

@@ -108,8 +108,8 @@ def test_approving_what_is_remembered_already_joins_it_and_settles_the_report(ca
     holding.report_public(access.person(cast.alice), first.pk, reason="No longer.", doer=BY_TEST)
     twin = make_memory(owner=cast.alice, content="A piano.", visibility="public")
     assert twin.pk != first.pk
-    stands = holding.approve_held(access.person(cast.root), first.pk, doer=BY_TEST)
-    assert stands == twin
+    for _ in range(2):
+        assert holding.approve_held(access.person(cast.root), first.pk, doer=BY_TEST) == twin
     first.refresh_from_db()
     assert (first.held_at, first.superseded_by_id) == (None, twin.pk)
     assert MemoryReport.objects.get().resolved_at is not None
