@@ -307,6 +307,9 @@ JUNIOR_MEMORY = {
     "base_url": env.text("MEMORY_BASE_URL", "http://127.0.0.1:8000").rstrip("/"),
 }
 
+# Who may read /metrics; without it there are none.
+METRICS_TOKEN = env.text("METRICS_TOKEN")
+
 # What `manage.py mcp` speaks for; a host passes them to the process that it starts.
 MEMORY_TOKEN = env.text("MEMORY_TOKEN")
 MEMORY_ACTOR = env.text("MEMORY_ACTOR")
