@@ -135,8 +135,13 @@ def correct(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def forget(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
-    """Forget one memory; in its place stands the way back."""
-    forgetting.forget(viewer_of(request), memory_id, doer=doer_of(request))
+    """Forget one memory; in its place stands the way back, also when it was forgotten already."""
+    viewer = viewer_of(request)
+    try:
+        forgetting.forget(viewer, memory_id, doer=doer_of(request))
+    except NotFound:
+        if read_row(viewer, memory_id, now=clock.now()).state != "forgotten":
+            raise
     undo = reverse("memory_restore", args=[memory_id])
     say(request, "Forgot 1 memory.", undo=undo, target=f"#memory-{memory_id}")
     url = next_url(request, reverse("memories"))

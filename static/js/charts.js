@@ -7,7 +7,8 @@
 
   /* A figure names its colours; here each name becomes what it stands for at this place. */
   const coloured = (figure, style) =>
-    JSON.parse(figure.replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim()));
+    JSON.parse(figure.replace(/var\((--[\w-]+)\)/g, (_, name) =>
+      JSON.stringify(style.getPropertyValue(name).trim()).slice(1, -1)));
 
   const draw = (canvas) => {
     const figure = coloured(canvas.dataset.figure, getComputedStyle(canvas));

@@ -10,10 +10,12 @@ from django.contrib.messages import get_messages
 from django.test import Client
 from django.utils import timezone
 
-from junior_memory.models import ForgetBatch, Memory
+from junior_memory import forgetting
+from junior_memory.access import person
+from junior_memory.models import AuditEntry, ForgetBatch, Memory
 from tests.cast import Cast
 from tests.dashboard.conftest import HTMX, SignIn, text
-from tests.factories import make_memory
+from tests.factories import BY_TEST, make_memory
 
 
 def is_active(memory: Memory) -> bool:
@@ -82,11 +84,18 @@ def test_undo_twice_changes_nothing_more(cast: Cast, alice_client: Client) -> No
     assert is_active(memory)
 
 
-def test_forget_twice_is_404_the_second_time(cast: Cast, alice_client: Client) -> None:
+def test_forgetting_twice_happens_once_and_gives_the_way_back_again(
+    cast: Cast, alice_client: Client
+) -> None:
     memory = make_memory(owner=cast.alice)
     url = f"/memories/{memory.pk}/forget"
-    assert alice_client.post(url).status_code == 302
-    assert alice_client.post(url).status_code == 404
+    for _ in range(2):
+        assert alice_client.post(url).status_code == 302
+        assert f'action="/memories/{memory.pk}/restore"' in text(alice_client.get("/memories"))
+    assert AuditEntry.objects.filter(action="forgot").count() == 1
+    erased = make_memory(owner=cast.alice, content="Drinks oolong.")
+    forgetting.erase(person(cast.alice), erased.pk, doer=BY_TEST)
+    assert alice_client.post(f"/memories/{erased.pk}/forget").status_code == 404
 
 
 def test_public_memory_cannot_be_forgotten(cast: Cast, alice_client: Client) -> None:

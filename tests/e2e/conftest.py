@@ -30,6 +30,11 @@ QUIET = (
     "--disable-sync",
 )
 
+PATIENCE_MS = 20_000
+
+FORM_REFUSED = "status of 422"
+"""A form with a mistake is answered by 422, which the browser reports as a failed load."""
+
 NewContext = Callable[..., BrowserContext]
 
 
@@ -70,7 +75,7 @@ class Visit:
     def __call__(self, user: User | None, path: str = "/memories", **options: Any) -> Page:
         context = self._new_context(base_url=self.url, **options)
         page = context.new_page()
-        page.set_default_timeout(5_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("console", self._hear)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         if user is not None:
@@ -79,7 +84,7 @@ class Visit:
         return page
 
     def _hear(self, message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"}:
+        if message.type in {"error", "warning"} and FORM_REFUSED not in message.text:
             self.complaints.append(message.text)
 
     def _sign_in(self, page: Page, user: User) -> None:

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 
 from junior_memory import events, forgetting, reports, spending
 from junior_memory.access import person
 from junior_memory.models import ModelCall
 from tests.cast import Cast
-from tests.e2e.visits import Visit, visits
+from tests.e2e.conftest import Visit
 from tests.factories import BY_TEST, make_memory
 
 # The bars of one chart that have any height, by series, in the order of the legend.
 BARS = """canvas => [...canvas.querySelectorAll('.trace.bars')].map(trace =>
   [...trace.querySelectorAll('.point path')].filter(path => path.getBBox().height > 0.5).length)"""
 COLOR = "path => getComputedStyle(path).fill"
-
-
-@pytest.fixture
-def visit(browser: Browser, live_server: LiveServer) -> Iterator[Visit]:
-    """Return a function that opens an address as somebody."""
-    with visits(browser, live_server.url) as opened:
-        yield opened
 
 
 def spend(cast: Cast) -> None:

@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import expect
 
 from junior_memory import people
 from junior_memory.models import Identity, Memory, User
 from tests.cast import Cast
-from tests.e2e.visits import Visit, visits
+from tests.e2e.conftest import Visit
 from tests.factories import make_memory
 
 with_and_without_scripts = pytest.mark.parametrize("scripts", [True, False])
-
-
-@pytest.fixture
-def visit(browser: Browser, live_server: LiveServer) -> Iterator[Visit]:
-    """Return a function that opens an address as somebody."""
-    with visits(browser, live_server.url) as opened:
-        yield opened
 
 
 @with_and_without_scripts
