@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
@@ -14,6 +15,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from junior_memory import clock, forgetting
+from junior_memory.access import TIERS
 from junior_memory.audit import Doer, record_audit
 from junior_memory.models import (
     Agent,
@@ -129,10 +131,22 @@ class IdentityAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             )
 
 
+class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Offers the tiers there are."""
+
+    tiers = forms.MultipleChoiceField(
+        choices=[(tier, tier) for tier in sorted(TIERS)],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    save_tier = forms.ChoiceField(choices=[(tier, tier) for tier in sorted(TIERS)])
+
+
 @admin.register(Agent)
 class AgentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Assistants; one made here recalls at once and learns when `extract` is turned on."""
 
+    form = AgentForm
     list_display = ("name", "inject", "extract", "limit", "daily_budget_usd", "monthly_budget_usd")
     search_fields = ("name",)
 

@@ -74,9 +74,8 @@ def learn(
         by_model = False
     candidates = _read_once(session, entries, run, extractor, by_model, payer, now)
     routed = route(candidates, run, limit=MAX_LEARNED if by_model else MAX_CANDIDATES)
-    rulings = [
-        _rule(session, one, payer=payer, now=now) if by_model else Ruling() for one in routed
-    ]
+    may_ask = by_model and not budgets.budget_reached(session.agent, now=now)
+    rulings = [_rule(session, one, payer=payer, now=now) if may_ask else Ruling() for one in routed]
     return Learned(tuple(routed), tuple(rulings), len(candidates))
 
 
@@ -94,7 +93,15 @@ def _read_once(
     if "candidates" in cache:
         return _candidates(cache["candidates"])
     if by_model:
-        candidates = _read_by_model(session, entries, run, payer, now)
+        try:
+            candidates = _read_by_model(session, entries, run, payer, now)
+        except WaitsForBudget:
+            if conf().over_budget == "queue":
+                raise
+            # What was read so far is paid for and counts; rules read the whole conversation.
+            read = _cache(session).get("windows", {}).values()
+            paid = [one for window in read for one in _candidates(window)]
+            candidates = (*paid, *extract_by_heuristics(entries))
     else:
         candidates = (extractor or extract_by_heuristics)(entries)
     _keep(session, candidates=[_as_json(one) for one in candidates], windows={})
@@ -114,6 +121,12 @@ def _read_by_model(
         windows[window] = [_as_json(one) for one in candidates]
         _keep(session, windows=windows)
 
+    def existing(text: str) -> tuple[Known, ...]:
+        """Before each window after the first: is there still money?"""
+        if payer.calls and budgets.budget_reached(session.agent, now=now):
+            raise WaitsForBudget
+        return _existing(session, text, payer=payer, now=now)
+
     owner = session.actor.user if session.actor else None
     return read_session(
         entries,
@@ -126,7 +139,7 @@ def _read_by_model(
             echoed=run.echoed,
             timeout_seconds=conf().model_timeout_ms / 1000,
         ),
-        existing=lambda text: _existing(session, text, payer=payer, now=now),
+        existing=existing,
         done={name: _candidates(raw) for name, raw in windows.items()},
         keep=keep,
         payer=payer,

@@ -13,6 +13,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from psycopg.errors import UniqueViolation
 
 from junior_memory import clock, embeddings, fingerprints, lexical, queue, tombstones
 from junior_memory.access import Viewer
@@ -379,8 +380,10 @@ def _insert(new: NewMemory, content: str, fingerprint: str, now: datetime) -> Me
         with transaction.atomic():
             memory.save(force_insert=True)
             _keep_key(new, memory, now)
-    except IntegrityError:
-        return None
+    except IntegrityError as error:
+        if isinstance(error.__cause__, UniqueViolation):
+            return None
+        raise
     # The attribute still holds the expression it was inserted by; let it load when asked for.
     del memory.__dict__["search_vector"]
     return memory

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
 from junior_memory import models
-from junior_memory.models import AuditEntry, Memory, User
+from junior_memory.models import Agent, AuditEntry, Memory, User
 from tests.cast import Cast
 from tests.factories import make_memory, make_personal_token
 
@@ -99,3 +101,21 @@ def test_token_is_revoked_and_never_deleted_here(staff: Client, cast: Cast) -> N
 def test_people_who_are_not_staff_stay_out(cast: Cast, client: Client) -> None:
     client.force_login(cast.alice)
     assert client.get(reverse("admin:index")).status_code == 302
+
+
+def test_agent_takes_only_tiers_that_exist(staff: Client) -> None:
+    fields = {
+        "name": "support",
+        "inject": "on",
+        "limit": 6,
+        "min_score": 0,
+        "retrieve_timeout_ms": 1500,
+        "save_tier": "user",
+    }
+    address = reverse("admin:junior_memory_agent_add")
+    refused = staff.post(address, fields | {"tiers": ["everyone"]})
+    assert refused.status_code == 200
+    kept = staff.post(address, fields | {"tiers": ["user", "org"], "daily_budget_usd": "0.50"})
+    assert kept.status_code == 302
+    agent = Agent.objects.get(name="support")
+    assert (agent.tiers, agent.daily_budget_usd) == (["user", "org"], Decimal("0.50"))
