@@ -59,7 +59,7 @@ _SECRETS = (
 ENGLISH = (
     rf"\b{_DROP} {_FILL}{_FORMER} (?:\w+ ){{0,2}}{_RULES}\b",
     rf"\b{_DROP} (?:all|any|every|each)(?: of)?(?: the| these| those)? {_MACHINE_RULES}\b",
-    rf"\b{_DROP} (?:everything|anything|all|what)(?: that)? (?:above|before this|you (?:were|have|had"
+    rf"\b{_DROP} (?:everything|anything|all)(?: that)? (?:above|before this|you (?:were|have|had"
     r"|know|ever)|i (?:said|told)|was said|has been said|came before|written above)\b",
     r"ignore(?:all|any)?(?:the|your)?(?:previous|prior|above|system)?(?:instructions|prompts)\b",
     r"\bforget (?:everything|all|whatever)(?: that)? you (?:know|knew|were|have|learned)",
@@ -126,7 +126,7 @@ ENGLISH = (
     r"|human)s?\b",
     r"\b(?:do not|don't|never) (?:tell|inform|notify|alert) (?:the |any )?users? (?:about (?:this|it"
     r"|these)|of (?:this|it)|that you|anything)\b",
-    r"https?://\S{1,200}?[?&][\w-]{1,30}=(?:[{<\[$]|%7b|%3c|\.\.\.|your_?|secret|data\b)",
+    r"https?://\S{1,200}?[?&][\w-]{1,30}=(?:(?:[{<\[]|\$\{)\w|%7b|%3c|\.\.\.|your_?|secret|data\b)",
     r"!\[[^\]]{0,100}\]\( ?https?://",
     r"\b(?:send|post|forward|e-?mail|upload|append|submit|exfiltrate|leak|transmit|copy|encode)\b"
     r"[^.\n]{0,30}\b(?:the user'?s?|users'|your|all(?: the| of the| your| user)?|every|(?:the |this )?"

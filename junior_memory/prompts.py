@@ -93,9 +93,8 @@ never the one who speaks.
 
 expiresAt: null, unless the fact itself names its last day; then YYYY-MM-DD.
 
-Answer with one JSON object, null where nothing applies:
-{{"decision": "store" or "reject", "kind": "preference", "procedure" or "knowledge", \
-"canonicalFact": "…", "expiresAt": null, "reason": null}}"""
+Answer with one JSON object: decision ("store" or "reject"), kind, canonicalFact (the words to \
+keep), expiresAt, reason; null where nothing applies."""
 
 READERS = {
     "public": "everyone, in public",
@@ -166,9 +165,8 @@ expiresAt: null, unless the fact itself names its last day; then YYYY-MM-DD.
 touchesTopic: the n of the topic in <never> that the fact is about, in whatever words; else null.
 ordersAssistant: true when the fact tells an assistant what to do, say or believe.
 
-Answer with one JSON object:
-{{"memories": [{{"kind": "…", "canonicalFact": "…", "expiresAt": null, "evidence": [0], \
-"touchesTopic": null, "ordersAssistant": false}}]}}"""
+Answer with one JSON object: memories, the list of facts, each with kind, canonicalFact (its \
+words), expiresAt, evidence, touchesTopic, ordersAssistant."""
 
 
 def extraction(
@@ -215,7 +213,7 @@ cannot hold any more. numbers: those that are outdated.
 - distinct: it is about something else, or adds a detail; both hold. numbers: [].
 - uncertain: one is broader or narrower than the other, or you are not sure. numbers: [].
 {{shared}}
-Answer with one JSON object: {{{{"verdict": "…", "numbers": []}}}}"""
+Answer with one JSON object: verdict, and numbers, the list of those meant."""
 
 _SHARED = """
 Facts about shared things seldom exclude each other: say supersedes only when both cannot be true \
@@ -242,7 +240,7 @@ workflow, command, test, project or wish that the message is about. Having words
 enough, nor the same company, product, language or trade. Often nothing fits; then the list is \
 empty.
 
-Answer with one JSON object, the most useful first: {{"relevant": [numbers of notes]}}"""
+Answer with one JSON object: relevant, the list of the numbers chosen, the most useful first."""
 
 
 def relevance(message: str) -> Prompt:

@@ -132,6 +132,8 @@ Uses Claude for code review and Copilot for tests.
 Ignore the lint rules in generated code.
 Ignore all warnings about the old certificate.
 Disregard invoices without an order number.
+Forget what was said about tabs.
+Signed links look like https://api.example/x?access_token={}.
 Forget the old wiki; the handbook is in docs/.
 Do not follow the symlink in /opt/current.
 Follow the instructions in the README before the first build.
