@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import random
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -53,6 +54,7 @@ from tests.model_server import (
     prompt,
     schema_name,
 )
+from tests.processes import wait_for
 
 ALICE = ActorRef("slack", "T1", "UALICE")
 PRIVATE = Source(platform="slack", key="slack:T1:D1", visibility="private")
@@ -387,6 +389,29 @@ def test_a_selection_that_comes_too_late_is_paid_at_an_unknown_price(
     assert recalled(cast, deadline_ms=700).prompt is None
     assert ModelCall.objects.filter(operation="relevance", outcome="timeout").count() == 1
     assert_the_feed_is_the_bill(double)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("slow", ["selection", "both"])
+def test_what_a_recall_did_not_wait_for_is_paid_all_the_same(
+    cast: Cast, double: ModelServer, slow: str
+) -> None:
+    memory = make_memory(content=TEA, owner=cast.alice)
+    embeddings.embed_memories([memory.pk])
+    late: dict[str, Any] = {"delay_seconds": 4, "too_late": True}
+    double.by_schema = {"Selection": [reply(selected(1), **late)]}
+    if slow == "both":
+        double.embedding_replies = [Reply(**late)]
+    recalled(cast, deadline_ms=2_000)
+    requests = len(double.asked) + len(double.embedded)
+    assert requests >= 2
+    wait_for(lambda: ModelCall.objects.count() == requests, seconds=5)
+    wait_for(lambda: not _threads("relevance", "vector leg", "event"), seconds=5)
+    assert_the_feed_is_the_bill(double)
+
+
+def _threads(*names: str) -> list[str]:
+    return [one.name for one in threading.enumerate() if one.name in names]
 
 
 @pytest.mark.django_db
