@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Q
 from django.urls import reverse
 
 from dashboard.overview import OPERATIONS, outcome_name
@@ -29,7 +29,7 @@ from junior_memory.access import Viewer, person
 from junior_memory.budgets import DAY, Budget
 from junior_memory.conf import conf
 from junior_memory.model_health import ChatCheck
-from junior_memory.models import AdminRead, Agent, EmbeddingModel, Memory, ModelCall, User
+from junior_memory.models import AdminRead, Agent, EmbeddingModel, Memory, User
 from junior_memory.providers.registry import chat_model_fault, chat_model_in_use
 from junior_memory.reports import OperationalReport, QueueState, format_usd
 
@@ -38,7 +38,7 @@ QUIET_WORKER = timedelta(minutes=2)
 
 LONG_WAIT = timedelta(minutes=15)
 
-LATELY = timedelta(hours=24)
+FAILING_SHOWN = 20
 
 SWITCHED_HERE = 20_000
 """Memories up to which a page may switch models; beyond, building the index takes too long."""
@@ -170,7 +170,7 @@ class System:
             yield Concern(self.embedder_fault.text, "#models")
         for budget in self.reached:
             yield Concern(sentence_of(budget), "#budgets")
-        calls = sum(row.times for row in self.failing)
+        calls = sum(row.calls for row in self.report.failing)
         if calls:
             times = counted(calls, "call", "calls")
             yield Concern(f"{times} of models came to nothing in 24 hours.", "#failing", "warn")
@@ -227,22 +227,15 @@ class System:
     @cached_property
     def failing(self) -> list[Failing]:
         """Calls that came to nothing in the last day, the most frequent first."""
-        rows = (
-            ModelCall.objects.filter(created_at__gt=self.now - LATELY, created_at__lte=self.now)
-            .exclude(outcome="ok")
-            .values("operation", "model", "outcome")
-            .annotate(times=Count("id"), last=Max("created_at"))
-            .order_by("-times", "operation", "outcome")[:20]
-        )
         return [
             Failing(
-                what=OPERATIONS.get(row["operation"], row["operation"]),
-                model=row["model"],
-                reason=outcome_name(row["outcome"]),
-                times=row["times"],
-                last_at=row["last"],
+                what=OPERATIONS.get(row.operation, row.operation),
+                model=row.model,
+                reason=outcome_name(row.reason),
+                times=row.calls,
+                last_at=row.last_at,
             )
-            for row in rows
+            for row in self.report.failing[:FAILING_SHOWN]
         ]
 
     # Money.
