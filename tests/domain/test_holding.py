@@ -180,15 +180,20 @@ def test_time_declines_on_the_record_and_settles_reports(cast: Cast) -> None:
 
 
 def test_a_host_that_acts_for_staff_is_no_moderator(cast: Cast) -> None:
-    public = make_memory(content="A piano.", visibility="public")
+    public = make_memory(owner=cast.alice, content="A piano.", visibility="public")
+    removed = make_memory(content="A harp.", visibility="public")
+    root = access.person(cast.root)
+    holding.report_public(access.person(cast.alice), public.pk, reason="No.", doer=BY_TEST)
+    moderation.remove_public(root, removed.pk, reason="Why.", doer=BY_TEST)
     acting = access.Viewer(user=cast.root, agent=cast.agent)
-    for act in (moderation.remove_public, moderation.restore_public):
-        for viewer in (acting, access.person(cast.alice), access.NOBODY):
+    for viewer in (acting, access.person(cast.alice), access.NOBODY):
+        for act in (moderation.remove_public, moderation.restore_public):
             with pytest.raises(Forbidden):
                 act(viewer, public.pk, reason="Why.", doer=BY_TEST)
-    assert not moderation.reports_of(acting, [public.pk])
-    assert not moderation.removed_public(acting)
-    assert is_active(public)
+        assert not moderation.reports_of(viewer, [public.pk])
+        assert not moderation.removed_public(viewer)
+    assert set(moderation.reports_of(root, [public.pk])) == {public.pk}
+    assert list(moderation.removed_public(root)) == [removed]
 
 
 def test_staff_find_what_they_can_bring_back_latest_first(cast: Cast) -> None:
