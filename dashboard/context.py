@@ -12,8 +12,7 @@ from django.urls import NoReverseMatch, reverse
 
 from dashboard.http import UNDO_TAG
 from dashboard.inbox import count_waiting
-from dashboard.system import sentence_of
-from junior_memory import budgets, clock
+from junior_memory import clock
 from junior_memory.access import person
 from junior_memory.conf import conf
 from junior_memory.counting import count_parts
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 THEME_COOKIE = "theme"
 THEMES = ("light", "dark")
-STAFF_NOTICES = ("overview",)
-"""Pages that say above everything when money ran out; the system page says it itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +55,7 @@ class Shell:
         ("recall", "Recall", False),
         ("settings", "Settings", False),
         ("overview", "Overview", True),
+        ("people", "People", True),
         ("system", "System", True),
     )
 
@@ -83,13 +81,6 @@ class Shell:
     def held_days(self) -> int:
         """Days that a held memory waits for a word."""
         return conf().held_days
-
-    @cached_property
-    def notices(self) -> list[str]:
-        """What staff read above their pages: budgets that are used up."""
-        if self.here not in STAFF_NOTICES or not self.staff_links:
-            return []
-        return [sentence_of(budget) for budget in budgets.reached_budgets(now=clock.now())]
 
     @property
     def theme(self) -> str:

@@ -188,8 +188,7 @@ def test_a_budget_that_is_used_up_is_said_on_both_pages_of_staff(cast: Cast, roo
     call("ok", usd="0.02", agent=cast.agent)
     said = "Today’s budget of “default” is used up: $0.06 of $0.05."
     assert said in concerns(text(root.get(URL)))
-    assert said in text(root.get("/overview"))
-    assert said not in text(root.get("/memories"))
+    assert "$0.06 of $0.05 today: it is reached." in text(root.get("/overview"))
 
 
 def test_agents_are_shown_with_what_they_may_do(cast: Cast, root: Client) -> None:
