@@ -6,6 +6,7 @@ once, and a deployment that was configured for another model goes on searching t
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
@@ -28,6 +29,9 @@ PROBE = "How long is a vector?"
 """What is sent to learn a model's dimensions."""
 
 PROBE_SECONDS = 10.0
+
+MEASURED_AMONG = 256
+"""Memories of one person among which the cutoffs were measured; they hold for more as well."""
 
 
 def in_use() -> EmbeddingModel | None:
@@ -63,16 +67,32 @@ def is_remote(model: EmbeddingModel) -> bool:
         return False
 
 
-def cutoff_of(model: EmbeddingModel, *, names_somebody: bool) -> float | None:
+def knows_unrelated(model: EmbeddingModel) -> bool:
+    """True when it is known how far apart a model puts texts that have nothing in common."""
+    try:
+        return embedder_of(model).unrelated is not None
+    except UnusableEmbedder:
+        return False
+
+
+def cutoff_of(
+    model: EmbeddingModel, *, names_somebody: bool, among: int | None = None
+) -> float | None:
     """Return the distance up to which a memory is close; None when the embedder cannot work.
 
-    A name in a text brings memories with that name near, so that without one less is asked.
+    A name in a text brings memories with that name near, so that without one less is asked. The
+    fewer memories there are (`among`), the less it takes to be nearer than chance brings any.
     """
     try:
         embedder = embedder_of(model)
-        return embedder.cutoff if names_somebody else embedder.nameless_cutoff
     except UnusableEmbedder:
         return None
+    cutoff = embedder.cutoff if names_somebody else embedder.nameless_cutoff
+    if among is None or among >= MEASURED_AMONG or embedder.unrelated is None:
+        return cutoff
+    # The nearest of n unrelated texts lies about sqrt(2 ln n) deviations from their mean.
+    share = math.sqrt(math.log(among + 2) / math.log(MEASURED_AMONG + 2))
+    return embedder.unrelated - share * max(0.0, embedder.unrelated - cutoff)
 
 
 def adopt(*, now: datetime | None = None) -> EmbeddingModel | None:

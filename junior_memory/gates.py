@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from junior_memory.models import Memory, Visibility
 from junior_memory.search import LEXICAL, PRIVATE_PROBE, Gathered, Hit
 from junior_memory.secrets import contains_secret
 from junior_memory.vector import VECTOR
@@ -52,10 +53,19 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the legs found, and the distance up to which meaning counts."""
+    """What the legs found, and the distance up to which meaning counts.
+
+    `own_cutoff` is that of a person's own memories, `cutoff` that of the others.
+    """
 
     gathered: Gathered
     cutoff: float | None
+    own_cutoff: float | None
+
+    def cutoff_for(self, memory: Memory) -> float | None:
+        """Return the distance up to which a memory is close."""
+        is_own = memory.visibility in {Visibility.PRIVATE, Visibility.SESSION}
+        return self.own_cutoff if is_own else self.cutoff
 
     def strength(self, hit: Hit) -> float:
         """Return how well a hit fits: the best single list's normalised score, 0-1.
@@ -63,9 +73,10 @@ class Found:
         A memory at the model's own cutoff just fits; one that says the same has strength 1.
         """
         by_words = self._by_words(hit)
-        if hit.match.meaning is None or not self.cutoff:
+        cutoff = self.cutoff_for(hit.memory)
+        if hit.match.meaning is None or not cutoff:
             return by_words
-        closeness = max(0.0, 1 - hit.match.meaning / self.cutoff)
+        closeness = max(0.0, 1 - hit.match.meaning / cutoff)
         return max(by_words, FITS_AT + (1 - FITS_AT) * closeness)
 
     def fits(self, hits: Sequence[Hit]) -> bool:

@@ -21,17 +21,17 @@ from junior_memory.deadlines import Deadline, DeadlinePassed, held_to
 from junior_memory.gates import Candidate, Found, Gate, judge
 from junior_memory.legs import Leg, LegAnswer, may_part, run_legs
 from junior_memory.lexical import query_terms
-from junior_memory.models import Memory
+from junior_memory.models import EmbeddingModel, Memory, Visibility
 from junior_memory.prompt_block import Note, pack
 from junior_memory.providers import ChatModel
 from junior_memory.querysets import MemoryQuerySet
-from junior_memory.ranking import preset
+from junior_memory.ranking import SCORE_DIGITS, preset
 from junior_memory.recall_record import RecallRecord
 from junior_memory.recall_request import RecallRequest, seconds_for_others, turn_of
 from junior_memory.search import LEXICAL, Gathered, Hit, find_by_words, fuse_lists, read_hits
 from junior_memory.selection import Selected, select
 from junior_memory.text import collapse
-from junior_memory.vector import Query, vector_leg
+from junior_memory.vector import VECTOR, Query, vector_leg
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +47,9 @@ LEG_SHARE = 0.8
 
 LEG_SHARE_BESIDE_MODEL = 0.5
 """The same where a chat model selects afterwards: the other half is mostly its own."""
+
+OWN = "own"
+"""The part of the rows that are one person's (`parts.parts_of`)."""
 
 SELECTION = "selection"
 """The name of the model's part among what may be degraded."""
@@ -153,7 +156,7 @@ def _decide(request: RecallRequest, looking: Looking) -> Decided:
                 degraded=degraded,
                 late=selected.is_late,
                 reason=selected.reason,
-                cutoff=found.cutoff,
+                cutoff=found.own_cutoff,
             )
     packed, prompt = _packed(candidates, limit=lines_of(request))
     used = [candidate.hit.memory for candidate in packed if not candidate.gate]
@@ -170,7 +173,7 @@ def _decide(request: RecallRequest, looking: Looking) -> Decided:
             # Forgotten while the operator's code wrote: its block may hold what is gone.
             left = [one for one in packed if one.gate or one.hit.memory.pk in seen]
             packed, prompt = _packed(left, limit=lines_of(request))
-    return Decided(tuple(packed), prompt, answer.degraded, cutoff=found.cutoff)
+    return Decided(tuple(packed), prompt, answer.degraded, cutoff=found.own_cutoff)
 
 
 def _selected(
@@ -234,8 +237,10 @@ def look(
     """Run the legs, with no transaction around them, then fuse and read what they found."""
     deadline = looking.deadline
     text = _searched(request)
+    named = bool(query_terms(text).names)
     with held_to(deadline):
         model = embedding_models.in_use()
+        cutoff, own_cutoff = _cutoffs(model, viewer, rows, named=named)
     share = LEG_SHARE if looking.model is None else LEG_SHARE_BESIDE_MODEL
     limit_ms = max(1, int(deadline.statement_ms() * share))
     legs = [
@@ -246,7 +251,6 @@ def look(
             ),
         )
     ]
-    cutoff: float | None = None
     closer = look_closer(rows, text, model, probe_private=True)
     fusion = preset(conf().fusion, "recall")
 
@@ -256,21 +260,51 @@ def look(
                 closer.read_ahead(first)
 
     if model is not None:
-        named = bool(query_terms(text).names)
-        cutoff = embedding_models.cutoff_of(model, names_somebody=named)
         payer = looking.record.payer
         query = Query(model, text, timeout_seconds=limit_ms / 1000, on_behalf=payer)
-        leg = vector_leg(query, viewer, rows, size=LEG_SIZE, cutoff=cutoff, probe_private=True)
-        legs.append(replace(leg, prepare=_settling(query.embed, looking.record)))
+        leg = vector_leg(query, viewer, rows, size=LEG_SIZE, cutoff=own_cutoff, probe_private=True)
+        legs.append(
+            replace(
+                leg,
+                prepare=_settling(query.embed, looking.record),
+                find=lambda: _within(leg.find(), cutoff),
+            )
+        )
     answer = run_legs(
         legs, limit_ms=limit_ms, apart=looking.apart, deadline=deadline, meanwhile=meanwhile
     )
     if answer.is_empty_handed:
-        return [], Found(Gathered((), {}, None, answer), cutoff)
+        return [], Found(Gathered((), {}, None, answer), cutoff, own_cutoff)
     with held_to(deadline):
         gathered = fuse_lists(answer, fusion=fusion, now=looking.now, closer=closer)
         hits = read_hits(rows, gathered.fused[:CANDIDATES], gathered, with_words=looking.explains)
-    return hits, Found(gathered, cutoff)
+    return hits, Found(gathered, cutoff, own_cutoff)
+
+
+def _cutoffs(
+    model: EmbeddingModel | None, viewer: Viewer, rows: MemoryQuerySet, *, named: bool
+) -> tuple[float | None, float | None]:
+    """Return the distances up to which meaning counts: for everybody's rows, for one's own."""
+    if model is None:
+        return None, None
+    cutoff = embedding_models.cutoff_of(model, names_somebody=named)
+    if viewer.user is None or not embedding_models.knows_unrelated(model):
+        return cutoff, cutoff
+    own = rows.filter(owner=viewer.user, visibility__in=[Visibility.PRIVATE, Visibility.SESSION])
+    among = own[: embedding_models.MEASURED_AMONG].count()
+    return cutoff, embedding_models.cutoff_of(model, names_somebody=named, among=among)
+
+
+def _within(answer: LegAnswer, cutoff: float | None) -> LegAnswer:
+    """Leave out of the list over everything what is not one's own and beyond its cutoff."""
+    if cutoff is None:
+        return answer
+    near = [
+        row
+        for row in answer.lists[VECTOR]
+        if row.part == OWN or round(1 - row.score, SCORE_DIGITS) <= cutoff
+    ]
+    return replace(answer, lists={**answer.lists, VECTOR: near})
 
 
 def look_by_meaning(

@@ -105,6 +105,8 @@ class Embedder(Protocol):
     cutoff: float
     nameless_cutoff: float
     """Cosine distance up to which a memory counts as close in recall."""
+    unrelated: float | None
+    """The mean distance of texts that have nothing in common; None where nobody measured it."""
     max_tokens: int
     is_local: bool
     """True when it costs nothing and takes less time than a statement."""

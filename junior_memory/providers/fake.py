@@ -34,6 +34,7 @@ class FakeEmbedder:
     cutoff = 0.7
     nameless_cutoff = 0.7
     max_tokens = 512
+    unrelated: float | None = None
 
     def __init__(
         self,

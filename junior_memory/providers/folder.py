@@ -116,6 +116,7 @@ class FolderEmbedder:
 
     provider = "local"
     is_local = False
+    unrelated: float | None = 0.95
 
     def __init__(self, folder: str, *, cutoff: float | None = None) -> None:
         self.model = folder

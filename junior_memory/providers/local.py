@@ -65,6 +65,7 @@ class LocalEmbedder:
     # 0.73 was measured (`recall.SPEAKS_FOR_ITSELF`); a little less keeps clear of noise.
     nameless_cutoff = 0.72
     max_tokens = 4_096
+    unrelated: float | None = 1.0
     is_local = True
 
     def embed(

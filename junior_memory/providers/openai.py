@@ -54,6 +54,7 @@ class OpenAIEmbedder:
 
     provider = "openai"
     is_local = False
+    unrelated: float | None = None
 
     def __init__(
         self,

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from junior_memory import access, search, vector
+from junior_memory import access, embedding_models, search, vector
 from junior_memory.access import Source
 from junior_memory.providers import ModelName, embedder_for
 from junior_memory.providers.fake import FakeEmbedder
 from junior_memory.recall import Recall, RecallRequest, recall
 from junior_memory.search import search_memories
+from tests.benchmarks.corpus import HIDDEN
 from tests.cast import Cast
 from tests.factories import make_memory
 
@@ -94,6 +95,52 @@ def test_a_vector_leg_that_fails_leaves_the_gate_to_the_words(
     found = asking(HALF_COVERED)
     assert len(found.memories) == 1
     assert found.degraded == (vector.VECTOR,)
+
+
+@pytest.fixture
+def local(settings: Any) -> None:
+    """Use the local embedder's vectors."""
+    settings.JUNIOR_MEMORY = settings.JUNIOR_MEMORY | {"embedder": "local"}
+    vector.query_vectors.clear()
+
+
+def test_few_memories_are_recalled_by_their_meaning_alone(
+    cast: Cast, now: datetime, local: None, asking: Asking
+) -> None:
+    for each in HIDDEN:
+        make_memory(content=each.text, owner=cast.alice, now=now)
+    for each in HIDDEN:
+        for text in (each.words, each.meaning, each.both):
+            assert asking(text).memories[0].content == each.text, text
+    for text in ("What is the interest rate of my savings account?", "Did Zoe like the opera?"):
+        assert asking(text).memories == (), text
+
+
+def test_the_fewer_memories_the_further_may_one_be(db: None, local: None, now: datetime) -> None:
+    model = embedding_models.adopt(now=now)
+    assert model is not None
+
+    def cutoff(among: int | None, *, named: bool = True) -> float:
+        found = embedding_models.cutoff_of(model, names_somebody=named, among=among)
+        assert found is not None
+        return found
+
+    some = [cutoff(count) for count in (0, 1, 3, 10, 100, 255)]
+    assert some == sorted(some, reverse=True)
+    assert some[0] < 1
+    assert cutoff(256) == cutoff(100_000) == cutoff(None) < some[-1]
+    assert cutoff(3, named=False) > cutoff(3)
+
+
+def test_other_peoples_rows_are_held_to_the_stricter_distance(
+    cast: Cast, now: datetime, local: None, asking: Asking
+) -> None:
+    first = HIDDEN[0]
+    make_memory(content=first.text, visibility="public", now=now)
+    assert asking(first.meaning).memories == ()
+    make_memory(content=first.text, owner=cast.alice, now=now)
+    (recalled,) = asking(first.meaning).memories
+    assert recalled.visibility == "private"
 
 
 @pytest.mark.parametrize(("fusion", "first"), [("measured", "kin"), ("original", "newest")])
