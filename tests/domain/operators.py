@@ -44,7 +44,7 @@ def throw(*_: object) -> bool:
 
 
 def hang(*_: object) -> bool:
-    time.sleep(1)
+    time.sleep(2)
     return True
 
 

@@ -71,7 +71,7 @@ def test_a_gate_that_hangs_means_no_and_is_not_waited_for(turn: Turn, settings: 
     choose(settings, consent_gate="hang")
     begin = time.monotonic()
     assert is_allowed(turn, timeout_seconds=0.1) is False
-    assert time.monotonic() - begin < 0.6
+    assert time.monotonic() - begin < 1.5
 
 
 def test_gates_that_hang_do_not_pile_up(
@@ -83,7 +83,7 @@ def test_gates_that_hang_do_not_pile_up(
     choose(settings, consent_gate="allow")
     assert is_allowed(turn) is False
     assert operators.ASKED == []
-    time.sleep(1.1)
+    time.sleep(2.2)
     assert is_allowed(turn) is True
 
 
@@ -130,7 +130,7 @@ def test_a_format_that_hangs_leaves_it_to_ours(turn: Turn, settings: Any, cast: 
     memory = make_memory(owner=cast.alice)
     begin = time.monotonic()
     assert formatted([memory], turn, timeout_seconds=0.1) is None
-    assert time.monotonic() - begin < 0.6
+    assert time.monotonic() - begin < 1.5
 
 
 def test_a_format_is_not_asked_for_nothing(turn: Turn, settings: Any) -> None:

@@ -389,7 +389,7 @@ def test_a_query_that_is_late_is_cancelled_and_the_turn_goes_on() -> None:
         release.set()
         holder.join()
     assert (answer.timed_out, answer.prompt, answer.memories) == (True, None, ())
-    assert took < 0.6
+    assert took < 2
     assert still_waiting == 0
 
 
