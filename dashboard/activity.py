@@ -93,6 +93,8 @@ WHAT = {
     "token_revoked": "revoked a token",
     "mark_lifted": "allowed a forgotten fact to be learned again",
     "password_changed": "changed your password",
+    "password_reset": "set a new password by mail",
+    "invitation_accepted": "joined by invitation",
     "read_as_admin": "read your memories",
     "admin_read": "read your memories",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 from django.views.generic import RedirectView
 
-from dashboard import urls_admin, urls_settings
+from dashboard import urls_account, urls_admin, urls_settings
 from dashboard.http import by_method
 from dashboard.views import conversations, inbox, memories, memory, public, recall, sign_in
 
@@ -61,6 +61,7 @@ urlpatterns = [
         conversations.show_conversation,
         name="conversation",
     ),
+    *urls_account.urlpatterns,
     *urls_settings.urlpatterns,
     *urls_admin.urlpatterns,
 ]

@@ -58,6 +58,8 @@ class MemoryConf(BaseModel):
     """Days after which a held memory counts as declined (DESIGN 3)."""
     failed_transcript_days: int = Field(default=7, ge=0)
     queued_transcript_days: int = Field(default=30, ge=1)
+    invitation_days: int = Field(default=7, ge=1, le=90)
+    """How long the link of an invitation works."""
     token_writes_per_minute: int = Field(default=600, ge=1)
     token_reads_per_minute: int = Field(default=6000, ge=1)
     daily_budget_usd: Decimal | None = None

@@ -93,6 +93,8 @@ def _records(user: User, now: datetime) -> Iterator[dict[str, Any]]:
         "learningOffAt": user.learning_off_at,
         "recallOffAt": user.recall_off_at,
         "publicUse": user.public_use,
+        "language": user.language,
+        "timeZone": user.time_zone,
         "neverLearnTopics": user.never_learn_topics,
     }
     for identity in Identity.objects.filter(user=user).iterator(CHUNK):

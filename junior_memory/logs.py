@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import logging
+import re
+
+ONE_TIME_LINK = re.compile(r"(/(?:sign-in|invitations|reset-password)/)[^\s\"'?]+")
+"""Addresses whose rest signs somebody in; Django's own lines name the address they are about."""
 
 
 class ContentFreeFormatter(logging.Formatter):
@@ -27,4 +31,5 @@ class ContentFreeFormatter(logging.Formatter):
         line = super().format(clean)
         if record.exc_info and record.exc_info[0]:
             line += f" [{record.exc_info[0].__name__}]"
+        line = ONE_TIME_LINK.sub(r"\1…", line)
         return line.replace("\r", "\\r").replace("\n", "\\n")

@@ -64,6 +64,11 @@ INSTALLED_APPS = [
     "django_htmx",
     "ninja",
     "csp",
+    # Always, so that every deployment has the same tables; OpenID Connect is on when configured.
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "procrastinate.contrib.django",
     "junior_memory",
     "dashboard",
@@ -79,6 +84,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -152,6 +158,23 @@ SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
+# Sign-in by OpenID Connect: all of the first four, or none.
+OIDC = {
+    "name": env.text("MEMORY_OIDC_NAME"),
+    "issuer": env.text("MEMORY_OIDC_ISSUER").rstrip("/"),
+    "client_id": env.text("MEMORY_OIDC_CLIENT_ID"),
+    "client_secret": env.text("MEMORY_OIDC_CLIENT_SECRET"),
+    "sign_up": env.flag("MEMORY_OIDC_SIGN_UP"),
+}
+# allauth speaks the protocol and no more: who is who is decided here, its pages have no address.
+SOCIALACCOUNT_ADAPTER = "dashboard.oidc.Issuers"
+SOCIALACCOUNT_STORE_TOKENS = False
+SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+
 EMAIL_BACKEND = (
     "django.core.mail.backends.smtp.EmailBackend"
     if env.text("EMAIL_HOST")
@@ -165,6 +188,7 @@ EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", default=True)
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "junior-memory@localhost")
 
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
@@ -291,6 +315,7 @@ JUNIOR_MEMORY = {
     "extraction_enabled": not env.flag("MEMORY_DISABLE_EXTRACTION"),
     "retrieve_timeout_ms": env.integer("MEMORY_RETRIEVE_TIMEOUT_MS", 1500, low=50, high=10_000),
     "purge_after_days": env.integer("MEMORY_PURGE_AFTER_DAYS", 30, low=0, high=3650),
+    "invitation_days": env.integer("MEMORY_INVITATION_DAYS", 7, low=1, high=90),
     "active_quota": env.integer("MEMORY_ACTIVE_QUOTA", 5000, low=1, high=1_000_000),
     "public_from_unlinked": env.choice(
         "MEMORY_PUBLIC_FROM_UNLINKED", "hold", among=("hold", "store")

@@ -6,20 +6,19 @@ import hashlib
 from urllib.parse import urlencode
 
 from django.contrib.auth import authenticate, login, logout
-from django.core.mail import send_mail
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
 from dashboard.context import THEME_COOKIE, THEMES
 from dashboard.forms import SignInForm, SignInLinkForm
 from dashboard.http import next_url, render
+from dashboard.mail import post
+from dashboard.oidc import BACKEND, provider_name
 from junior_memory.models import User
 from junior_memory.people import sign_in_token, spend_rate, user_for_sign_in
-
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 TRIES = 20
 """Tries at one e-mail address in ten minutes, by password or link."""
@@ -33,14 +32,18 @@ def _spend_try(email: str) -> None:
     spend_rate(f"sign-in:{digest}", limit=TRIES, window_seconds=600)
 
 
-def _page(
-    request: HttpRequest, form: SignInForm | None = None, *, status: int = 200
+def page(
+    request: HttpRequest, form: SignInForm | None = None, *, refusal: str = "", status: int = 200
 ) -> HttpResponse:
+    """Render the page; `refusal` says why somebody was sent back here."""
     context = {
         "form": form or SignInForm(),
         "link_form": SignInLinkForm(auto_id="link_%s"),
         "next": next_url(request, ""),
         "sent": "sent" in request.GET,
+        "changed": "changed" in request.GET,
+        "refusal": refusal,
+        "elsewhere": provider_name(),
     }
     return render(request, "registration/sign_in.html", context, status=status)
 
@@ -50,7 +53,7 @@ def sign_in_page(request: HttpRequest) -> HttpResponse:
     """Show the form; whoever is signed in already goes on."""
     if request.user.is_authenticated:
         return HttpResponseRedirect(next_url(request, reverse("memories")))
-    return _page(request)
+    return page(request)
 
 
 @sensitive_post_parameters("password")
@@ -59,14 +62,14 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     """Sign in by e-mail and password; one answer for every way to fail."""
     form = SignInForm(request.POST)
     if not form.is_valid():
-        return _page(request, form, status=422)
+        return page(request, form, status=422)
     _spend_try(form.cleaned_data["email"])
     user = authenticate(
         request, username=form.cleaned_data["email"], password=form.cleaned_data["password"]
     )
     if not isinstance(user, User) or user.email_verified_at is None:
-        form.add_error(None, "That e-mail and password do not go together.")
-        return _page(request, form, status=422)
+        form.add_error(None, _("That e-mail and password do not go together."))
+        return page(request, form, status=422)
     login(request, user)
     return HttpResponseRedirect(next_url(request, reverse("memories")))
 
@@ -92,10 +95,8 @@ def _mail_link(request: HttpRequest, user: User) -> None:
     wanted = next_url(request, "")
     if wanted:
         path += f"?{urlencode({'next': wanted})}"
-    body = render_to_string(
-        "registration/sign_in_email.txt", {"url": request.build_absolute_uri(path)}
-    )
-    send_mail("Your sign-in link", body, None, [user.email])
+    url = request.build_absolute_uri(path)
+    post(user.email, _("Your sign-in link"), "registration/sign_in_email.txt", url=url)
 
 
 @require_GET

@@ -19,7 +19,11 @@ class Migration(migrations.Migration):
     initial = True
 
     # The admin asks for the user model of this app's first migration, which makes extensions only.
-    run_before = [("admin", "0001_initial")]
+    run_before = [
+        ("admin", "0001_initial"),
+        ("account", "0001_initial"),
+        ("socialaccount", "0001_initial"),
+    ]
 
     dependencies = [
         ("auth", "0012_alter_user_first_name_max_length"),

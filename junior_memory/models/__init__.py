@@ -1,6 +1,7 @@
 """Tables, enums, constraints and indexes. No queries, no I/O: predicates live in `querysets`."""
 
 from junior_memory.models.embeddings import EmbeddingModel, MemoryEmbedding
+from junior_memory.models.invitations import Invitation
 from junior_memory.models.ledger import (
     AdminRead,
     AuditEntry,
@@ -52,6 +53,7 @@ __all__ = [
     "ErasureReceipt",
     "ForgetBatch",
     "Identity",
+    "Invitation",
     "LinkingCode",
     "Location",
     "Membership",

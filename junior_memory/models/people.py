@@ -75,6 +75,9 @@ class User(AbstractBaseUser, PermissionsMixin):
         size=MAX_TOPICS,
     )
     last_visit_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # Empty: the browser's language, and UTC.
+    language = models.CharField(max_length=10, blank=True)
+    time_zone = models.CharField(max_length=64, blank=True)
 
     objects = UserManager()
 
