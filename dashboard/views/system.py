@@ -8,6 +8,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import staff_required
+from dashboard.account import next_page, read_after
+from dashboard.audit_log import read_audit
 from dashboard.forms import AdminReadForm
 from dashboard.http import HtmxHttpRequest, redirect_to, render, say, viewer_of, wants_part
 from dashboard.system import REASONS, System
@@ -62,3 +64,12 @@ def list_removed(request: HtmxHttpRequest) -> HttpResponse:
     """Show the public memories that staff removed, until they are erased."""
     rows = moderation.removed_public(viewer_of(request)).for_list()[:REMOVED_SHOWN]
     return render(request, REMOVED, {"memories": rows})
+
+
+@staff_required
+@require_safe
+def list_audit(request: HtmxHttpRequest) -> HttpResponse:
+    """Show what was done, 50 entries at a time."""
+    rows = read_audit(after=read_after(request.GET.get("after", "")))
+    context = {"lines": rows.rows, "more": next_page("system_audit", rows)}
+    return render(request, "dashboard/system/audit.html", context)

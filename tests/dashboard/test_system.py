@@ -10,11 +10,13 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from junior_memory import capture
+from junior_memory import admin_reads, capture, forgetting
+from junior_memory.access import person
+from junior_memory.audit import Doer, record_audit
 from junior_memory.models import Agent, CompletedSession, EmbeddingModel, ModelCall
 from tests.cast import Cast
 from tests.dashboard.conftest import HTMX, SignIn, text
-from tests.factories import make_memory
+from tests.factories import BY_TEST, make_memory
 
 URL = "/system"
 RETRY = "/system/sessions/retry"
@@ -242,3 +244,29 @@ def test_without_a_chat_model_there_is_nothing_to_test(root: Client) -> None:
 def test_models_are_for_staff_alone(cast: Cast, sign_in: SignIn, url: str) -> None:
     assert sign_in(cast.alice).post(url).status_code == 403
     assert sign_in(cast.root).get(url).status_code == 405
+
+
+def test_the_audit_says_who_did_what_and_why_without_content(cast: Cast, root: Client) -> None:
+    memory = make_memory(owner=cast.alice, content="Keeps bees behind the boathouse.")
+    doer = Doer(user=cast.alice, via="page")
+    forgetting.forget(person(cast.alice), memory.pk, doer=doer)
+    admin_reads.open_read(cast.root, cast.alice, reason="A ticket of theirs.", doer=BY_TEST)
+    page = text(root.get("/system/audit"))
+    assert "<b>alice@example.com</b> forgot 1 memory<" in page
+    assert "opened a read of somebody’s memory, of <b>alice@example.com</b>" in page
+    assert "A ticket of theirs." in page
+    assert "boathouse" not in page, "leaked"
+
+
+def test_the_audit_is_paged_and_for_staff_alone(
+    cast: Cast, root: Client, sign_in: SignIn, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(52):
+        record_audit("exported", BY_TEST, now=timezone.now(), person_id=cast.alice.pk, n=number)
+    with django_assert_max_num_queries(8):
+        page = text(root.get("/system/audit"))
+    assert page.count("exported everything") == 50
+    older = page.split('class="list-foot"><a class="button" href="')[1].split('"')[0]
+    assert text(root.get(older.replace("&amp;", "&"))).count("exported everything") == 2
+    assert sign_in(cast.alice).get("/system/audit").status_code == 403
+    assert Client().get("/system/audit").status_code == 302

@@ -77,6 +77,7 @@ def live(cast: Cast) -> dict[str, str]:
         "system": "/system",
         "removed": "/system/public",
         "reads": "/system/reads",
+        "audit": "/system/audit",
         "read": f"/system/reads/{read.pk}",
         "sign-in": "/sign-in",
         "missing": "/nowhere",
