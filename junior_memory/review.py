@@ -65,9 +65,14 @@ class Judgement(Answer):
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
-        if self.decision == "store" and (self.kind is None or self.canonical_fact is None):
+        if not self.rejects and (self.kind is None or self.canonical_fact is None):
             raise ValueError("what is stored needs a kind and words")
         return self
+
+    @property
+    def rejects(self) -> bool:
+        """True also for a reason beside "store": who is of two minds does not store."""
+        return self.decision == "reject" or self.reason is not None
 
 
 def review_request(
@@ -129,7 +134,7 @@ def _settled(
     now: datetime,
 ) -> Reviewed:
     """Return what the code makes of a judgement; it only ever refuses more than the model did."""
-    if judged.decision == "reject":
+    if judged.rejects:
         return _rejected(judged.reason or RejectReason.VAGUE_OR_NOT_SELF_CONTAINED)
     kind = str(judged.kind)
     if kind == "preference" and not has_user:

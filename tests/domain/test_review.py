@@ -66,6 +66,13 @@ def test_a_rejection_without_a_reason_stores_nothing() -> None:
     assert found.reason is RejectReason.VAGUE_OR_NOT_SELF_CONTAINED
 
 
+@pytest.mark.parametrize("fields", [{}, {"kind": None, "canonicalFact": None}])
+def test_a_reason_beside_the_word_store_counts_as_no(fields: dict[str, None]) -> None:
+    model = FakeChatModel(answer(reason="not_durable", **fields))
+    assert review(model=model).reason is RejectReason.NOT_DURABLE
+    assert len(model.asked) == 1
+
+
 def test_a_secret_is_refused_before_anything_is_asked() -> None:
     model = FakeChatModel(answer())
     found = review(model=model, content=f"The key is {KEY}")
