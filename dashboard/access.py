@@ -13,6 +13,7 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 from dashboard.http import redirect_to, wants_part
+from dashboard.languages import read_as
 from junior_memory.models import User
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
@@ -26,7 +27,8 @@ def login_required(view: View) -> View:
 
     @wraps(view)
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if request.user.is_authenticated:
+        if isinstance(request.user, User):
+            read_as(request.user)
             return view(request, *args, **kwargs)
         return redirect_to(request, f"{reverse('sign_in')}?{urlencode({'next': _here(request)})}")
 

@@ -16,6 +16,7 @@ from django.utils.dateparse import parse_datetime
 
 from dashboard import forms_settings
 from dashboard.activity import Deed, deed_of
+from dashboard.oidc import provider_name
 from junior_memory import records
 from junior_memory.access import Viewer, person
 from junior_memory.conf import conf
@@ -31,6 +32,7 @@ from junior_memory.models import (
     User,
 )
 from junior_memory.records import After, Mark, Rows
+from junior_memory.single_sign_on import PROVIDER
 
 SHOWN = 5
 """Rows of each list on the settings page itself; the rest is on a page of its own."""
@@ -92,6 +94,19 @@ class Settings:
         kind = forms_settings.ProfileForm
         initial = {"display_name": self.user.display_name}
         return self._or_posted(kind, lambda: kind(initial=initial))
+
+    @property
+    def reading_form(self) -> Any:
+        """The person's language and time zone."""
+        kind = forms_settings.ReadingForm
+        initial = {"language": self.user.language, "time_zone": self.user.time_zone}
+        return self._or_posted(kind, lambda: kind(initial=initial))
+
+    @property
+    def elsewhere(self) -> str:
+        """The name of the issuer whose account can be connected, or nothing."""
+        connected = any(row.provider == PROVIDER for row in self.identities)
+        return "" if connected else provider_name()
 
     @property
     def password_form(self) -> Any:

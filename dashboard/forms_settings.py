@@ -6,9 +6,12 @@ from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.forms import SetPasswordForm
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
+from dashboard.languages import zones
 from junior_memory.exchange import MAX_IMPORT_BYTES
 from junior_memory.models import Agent, PublicUse, User
 from junior_memory.models.people import MAX_TOPIC_LENGTH, MAX_TOPICS
@@ -105,6 +108,21 @@ class ProfileForm(_Form):
         max_length=120,
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
+
+
+class ReadingForm(_Form):
+    """In which language and time zone a person reads."""
+
+    language = forms.ChoiceField(label=_("Language"), required=False)
+    time_zone = forms.ChoiceField(label=_("Time zone"), required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        languages = cast(forms.ChoiceField, self.fields["language"])
+        languages.choices = [("", _("As the browser asks for")), *settings.LANGUAGES]
+        places = cast(forms.ChoiceField, self.fields["time_zone"])
+        names = sorted(zones() - {"UTC"})
+        places.choices = [("", "UTC"), *((name, name.replace("_", " ")) for name in names)]
 
 
 class PasswordForm(_SetPasswordForm):

@@ -11,6 +11,7 @@ urlpatterns = [
     path("settings/consent", settings.change_consent, name="settings_consent"),
     path("settings/topics", settings.change_topics, name="settings_topics"),
     path("settings/profile", settings.change_profile, name="settings_profile"),
+    path("settings/reading", settings.change_reading, name="settings_reading"),
     path("settings/password", settings.change_password, name="settings_password"),
     path("settings/linking-code", identities.make_code, name="settings_code"),
     path(

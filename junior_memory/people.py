@@ -419,6 +419,8 @@ def change_preferences(
     public_use: str | None = None,
     topics: list[str] | None = None,
     display_name: str | None = None,
+    language: str | None = None,
+    time_zone: str | None = None,
     now: datetime | None = None,
 ) -> User:
     """Change what a person allows; None leaves a choice as it is. Audited, without the topics."""
@@ -442,6 +444,10 @@ def change_preferences(
             changed.append("topics")
         if display_name is not None:
             user.display_name = collapse(clean_text(display_name))[:120]
+        if language is not None:
+            user.language = language
+        if time_zone is not None:
+            user.time_zone = time_zone
         user.save()
         if changed:
             record_audit(

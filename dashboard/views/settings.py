@@ -9,13 +9,15 @@ from django.contrib.auth import update_session_auth_hash
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import login_required
 from dashboard.account import Settings
-from dashboard.forms_settings import ConsentForm, PasswordForm, ProfileForm, TopicsForm
+from dashboard.forms_settings import ConsentForm, PasswordForm, ProfileForm, ReadingForm, TopicsForm
 from dashboard.http import HtmxHttpRequest, doer_of, redirect_to, render, say, wants_part
+from dashboard.languages import read_as
 from junior_memory import people
 from junior_memory.audit import record_audit
 from junior_memory.errors import InvalidInput
@@ -94,6 +96,20 @@ def change_profile(request: HtmxHttpRequest) -> HttpResponse:
     name = form.cleaned_data["display_name"]
     people.change_preferences(request.user, doer=doer_of(request), display_name=name)
     return changed(request, "profile", "Name saved.")
+
+
+@login_required
+@require_POST
+def change_reading(request: HtmxHttpRequest) -> HttpResponse:
+    """Keep the language and time zone; the whole page is read again in them."""
+    form = ReadingForm(request.POST)
+    if not form.is_valid():
+        return refused(request, "reading", form)
+    people.change_preferences(request.user, doer=doer_of(request), **form.cleaned_data)
+    request.user.refresh_from_db()
+    read_as(request.user)
+    say(request, _("Language and time saved."))
+    return redirect_to(request, f"{reverse('settings')}#reading")
 
 
 @sensitive_post_parameters()
