@@ -22,6 +22,14 @@ DONE = {
     "conflict_reopened": "took a decision between two memories back",
     "corrected": "corrected a memory",
     "declined": "declined a held memory",
+    "invitation_accepted": "joined by invitation",
+    "invitation_withdrawn": "withdrew an invitation",
+    "password_changed": "changed the password",
+    "password_reset": "set a new password by mail",
+    "person_deleted": "deleted a person",
+    "person_invited": "invited somebody",
+    "token_created": "made a token",
+    "token_revoked": "revoked a token",
     "erased": "erased a memory",
     "exported": "exported everything",
     "identity_linked": "linked an account",
@@ -67,6 +75,7 @@ def read_audit(*, after: After | None = None) -> Rows[Line]:
 
 def _lines(entries: Iterable[AuditEntry]) -> Iterable[Line]:
     for entry in entries:
+        # Where no person acted, who it was says by what means already.
         own = entry.actor_id is not None and entry.actor_id == entry.person_id
         token = f"with the token {entry.token.prefix}…" if entry.token else ""
         yield Line(
@@ -74,7 +83,7 @@ def _lines(entries: Iterable[AuditEntry]) -> Iterable[Line]:
             who=entry.actor.email if entry.actor else NOBODY.get(entry.via, "An assistant"),
             what=_what(entry),
             whom=entry.person.email if entry.person and not own else "",
-            means=token or MEANS.get(entry.via, entry.via),
+            means=token or ("" if entry.actor is None else MEANS.get(entry.via, entry.via)),
             reason=entry.reason,
         )
 
