@@ -87,8 +87,9 @@ function step(by) {
   const next = list[Math.min(Math.max(here + by, 0), list.length - 1)];
   if (!next) return;
   focusOn(next);
-  const keys = here < 0 ? " Question mark lists the keys." : "";
-  one("#said").textContent = `${list.indexOf(next) + 1} of ${list.length}.${keys}`;
+  const said = one("#said");
+  const place = said.dataset.place.replace("%1", list.indexOf(next) + 1).replace("%2", list.length);
+  said.textContent = here < 0 ? `${place} ${said.dataset.keys}` : place;
 }
 
 const keys = {
