@@ -34,7 +34,8 @@ on("click", (event) => {
 
 function countPicks() {
   const label = one("[data-selected]");
-  if (label) label.textContent = `${all(".memory-pick :checked").length} selected`;
+  const count = all(".memory-pick :checked").length;
+  if (label) label.textContent = label.dataset.selected.replace("%1", count);
 }
 
 on("reset", () => setTimeout(countPicks));
