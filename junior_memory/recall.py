@@ -20,7 +20,7 @@ from django.db import Error
 from junior_memory.deadlines import Deadline, DeadlinePassed
 from junior_memory.gates import Candidate, Gate
 from junior_memory.models import Memory, PublicUse
-from junior_memory.providers import ChatModel
+from junior_memory.providers import ChatModel, chat_model_in_use
 from junior_memory.providers.base import TIMEOUT
 from junior_memory.recall_decision import (
     Decided,
@@ -38,7 +38,6 @@ from junior_memory.recall_request import (
     Silence,
     silence_of,
 )
-from junior_memory.selection import model_in_use
 
 __all__ = [
     "Recall",
@@ -119,7 +118,7 @@ def recall(
     silence, honoured = silence_of(request, deadline)
     if silence:
         return Recall(None, (), uuid.uuid4(), honoured, cost_usd=Decimal(0))
-    looking = look_for(request, deadline, model=model or model_in_use(), now=now)
+    looking = look_for(request, deadline, model=model or chat_model_in_use(), now=now)
     record = looking.record
     decided = decide_in_time(request, looking)
     outcome = Outcome(
@@ -161,7 +160,7 @@ def explain_recall(
     silence, honoured = silence_of(request, deadline)
     if silence:
         return RecallExplanation(None, (), silence, honoured)
-    asked = model or model_in_use() if ask_model else None
+    asked = model or chat_model_in_use() if ask_model else None
     looking = look_for(request, deadline, model=asked, now=now, explains=True, without=without)
     decided = decide_in_time(request, looking)
     ruled_out: tuple[Candidate, ...] = ()

@@ -146,7 +146,7 @@ def _decide(request: RecallRequest, looking: Looking) -> Decided:
             deadline=looking.deadline,
             payer=looking.record.payer,
             apart=looking.apart,
-            settle=looking.record.settle,
+            asking=looking.record.asking,
         )
         candidates = _selected(candidates, selected, rows, looking)
         if selected.reason:
@@ -266,7 +266,7 @@ def look(
         legs.append(
             replace(
                 leg,
-                prepare=_settling(query.embed, looking.record),
+                prepare=_paying(query.embed, looking.record),
                 find=lambda: _within(leg.find(), cutoff),
             )
         )
@@ -334,13 +334,11 @@ def _searched(request: RecallRequest) -> str:
     return collapse(request.text[-SEARCHED_CHARACTERS:])
 
 
-def _settling(prepare: Callable[[], None], record: RecallRecord) -> Callable[[], None]:
-    """Hand what a late embedding cost to the event that did not wait for it."""
+def _paying(prepare: Callable[[], None], record: RecallRecord) -> Callable[[], None]:
+    """Let the record know while a model is asked for a vector."""
 
     def prepared() -> None:
-        try:
+        with record.asking():
             prepare()
-        finally:
-            record.settle()
 
     return prepared

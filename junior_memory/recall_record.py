@@ -6,10 +6,11 @@ calls are handed to the event when they come in, so that the event's cost is the
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -59,6 +60,7 @@ class RecallRecord:
     now: datetime
     payer: OnBehalf = field(init=False)
     _event: ConversationEvent | None = None
+    _asking: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -66,7 +68,9 @@ class RecallRecord:
 
     @property
     def cost_usd(self) -> Decimal | None:
-        """What was paid so far; None when some of it is unknown."""
+        """What was paid; None when some of it is unknown, or a model is still being asked."""
+        if self._asking:
+            return None
         return events.sum_costs([call.cost_usd for call in list(self.payer.calls)])
 
     def write(self, outcome: Outcome, deadline: Deadline) -> None:
@@ -92,6 +96,18 @@ class RecallRecord:
                 self.settle()
 
         _beside(write)
+
+    @contextlib.contextmanager
+    def asking(self) -> Iterator[None]:
+        """Say that a model is being asked; what that cost finds its event, also long after."""
+        with self._lock:
+            self._asking += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._asking -= 1
+            self.settle()
 
     def settle(self) -> None:
         """Hand calls that came in after the event to it; before the event, there is none to do."""

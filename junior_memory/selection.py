@@ -11,6 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -24,10 +25,8 @@ from junior_memory.prompt_block import cut
 from junior_memory.providers import (
     ChatModel,
     ModelFailed,
-    UnusableEmbedder,
-    chat_model_in_use,
 )
-from junior_memory.providers.base import TIMEOUT, Attempt, Question
+from junior_memory.providers.base import TIMEOUT
 from junior_memory.relevance import select_relevant
 from junior_memory.secrets import mask_secrets
 
@@ -59,32 +58,6 @@ class Selected:
     is_late: bool = False
 
 
-class _UnusableModel:
-    """Stands for a configured model that cannot work here: every question fails."""
-
-    provider = "none"
-    model = "unusable"
-    max_input_tokens = 0
-
-    def ask(
-        self,
-        question: Question,  # noqa: ARG002 - nobody reads it
-        *,
-        timeout_seconds: float,  # noqa: ARG002
-        paid: Callable[[Attempt], None],  # noqa: ARG002
-    ) -> str:
-        """Fail for good."""
-        raise ModelFailed("unusable", is_permanent=True)
-
-
-def model_in_use() -> ChatModel | None:
-    """Return the model that selects; None when the settings name none, so that the gate decides."""
-    try:
-        return chat_model_in_use()
-    except UnusableEmbedder:
-        return _UnusableModel()
-
-
 def select(
     text: str,
     offered: Sequence[Candidate],
@@ -93,19 +66,19 @@ def select(
     deadline: Deadline,
     payer: OnBehalf,
     apart: bool,
-    settle: Callable[[], None],
+    asking: Callable[[], AbstractContextManager[None]],
 ) -> Selected:
     """Ask a model which of the candidates help with a message; never raises for a failing one.
 
     It reads numbers, contents of at most 600 characters and the end of the message, secrets masked.
-    `apart`: in a thread that nobody waits for beyond the deadline; else in this one. `settle` is
-    called when the thread is done, also long after the answer left.
+    `apart`: in a thread that nobody waits for beyond the deadline; else in this one. `asking` is
+    entered while it is asked, also when that ends long after the answer left.
     """
     left_ms = deadline.remaining_ms
     reserve_ms = min(RESERVE_MS, RESERVE_SHARE * left_ms)
     if left_ms <= 0:
         return Selected(reason=TIMEOUT, is_late=True)
-    asking = _Asking(
+    question = _Asking(
         mask_secrets(text)[-ASKED_CHARACTERS:],
         [(one.hit.memory.pk, cut(one.hit.memory.content)) for one in offered],
         model,
@@ -114,7 +87,9 @@ def select(
     )
     if apart:
         lend_connection()
-    selected = asking.ask_apart(reserve_ms * HANDOVER_SHARE, settle) if apart else asking.ask()
+        selected = question.ask_apart(reserve_ms * HANDOVER_SHARE, asking)
+    else:
+        selected = question.ask()
     if selected.reason:
         logger.warning("memory_recall_selection_failed (%s)", selected.reason)
     return selected
@@ -162,21 +137,22 @@ class _Asking:
                 return Selected(tuple(dict.fromkeys(one for one in ids if one in known)))
         return Selected(reason=TIMEOUT, is_late=True)
 
-    def ask_apart(self, patience_ms: float, settle: Callable[[], None]) -> Selected:
+    def ask_apart(
+        self, patience_ms: float, asking: Callable[[], AbstractContextManager[None]]
+    ) -> Selected:
         run = contextvars.copy_context().run
         threading.Thread(
-            target=lambda: run(self._work, settle), name="relevance", daemon=True
+            target=lambda: run(self._work, asking), name="relevance", daemon=True
         ).start()
         left_ms = self._deadline.remaining_ms + patience_ms
         if not self._has_answered.wait(max(0.0, left_ms) / 1000):
             return Selected(reason=TIMEOUT, is_late=True)
         return self._selected
 
-    def _work(self, settle: Callable[[], None]) -> None:
+    def _work(self, asking: Callable[[], AbstractContextManager[None]]) -> None:
         try:
-            self._selected = self.ask()
-            self._has_answered.set()
-            settle()
+            with asking():
+                self._selected = self.ask()
         except Exception as error:  # noqa: BLE001 - a thread's last words would hold content
             logger.error("the selection broke (%s)", type(error).__name__)
             self._selected = Selected(reason="failed")
