@@ -7,6 +7,7 @@ urlpatterns = [
     path("api/", include("api.urls")),
     path("admin/", admin.site.urls),
     path("", include("api.health_urls")),
+    path("", include("api.metrics_urls")),
     path("", include("api.mcp.urls")),
     path("", include("dashboard.urls")),
 ]
