@@ -19,9 +19,9 @@ EMBED_MEMORIES = "embed_memories"
 PROPOSE_CONFLICTS = "propose_conflicts"
 QUEUE = "memory"
 
-RETRY = RetryStrategy(max_attempts=5, exponential_wait=3)
-"""Waits of 3, 9, 27, 81 and 243 s: a failing session holds up its owner for less than the ten
-minutes that DESIGN 5 allows, then fails."""
+RETRY = RetryStrategy(max_attempts=6, exponential_wait=3)
+"""Waits of 3, 9, 27, 81 and 243 s bridge an endpoint that is down for six minutes; a failing
+session holds up its owner for less than the ten minutes that DESIGN 5 allows, then fails."""
 
 
 def configure(_app: App) -> None:

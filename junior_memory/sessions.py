@@ -52,7 +52,7 @@ logger = logging.getLogger(__name__)
 
 LEARNING_MODES = frozenset({"on", "writeOnly"})
 FINAL = frozenset({SessionState.PROCESSED, SessionState.SKIPPED, SessionState.FAILED})
-MAX_ATTEMPTS = 5
+MAX_ATTEMPTS = 6
 RULED_AGAIN = 2
 """How often rulings are asked for again because rows came in between."""
 
