@@ -114,18 +114,14 @@ def review(
     today: date,
 ) -> Prompt:
     """Return the prompt for one explicit request; it is filled with `<request>` and `<said>`."""
-    setting = block(
-        "setting",
-        "",
-        {
-            "today": today.isoformat(),
-            "platform": platform,
-            "readers": READERS.get(readers, READERS["public"]),
-            "linked_person": _yes(has_user),
-            "in_a_conversation": _yes(has_conversation),
-            "expires": expires or "not asked for",
-        },
-    )
+    told = {
+        "today": today.isoformat(),
+        "platform": platform,
+        "readers": READERS.get(readers, READERS["public"]),
+        "linked_person": _yes(has_user),
+        "in_a_conversation": _yes(has_conversation),
+    }
+    setting = block("setting", "", told | ({"expires": expires} if expires else {}))
     return Prompt(_REVIEW, before=setting)
 
 
