@@ -7,46 +7,41 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from dashboard.detail import MEANS
-from dashboard.words import counted
 from junior_memory.models import AuditEntry
 from junior_memory.records import After, Rows
 
 PAGE_SIZE = 50
-NOBODY = {"command": "An operator", "worker": "The system"}
+NOBODY = {"command": gettext_lazy("An operator"), "worker": gettext_lazy("The system")}
 
 DONE = {
-    "approved": "approved a held memory",
-    "conflict_decided": "decided between two memories",
-    "conflict_reopened": "took a decision between two memories back",
-    "corrected": "corrected a memory",
-    "declined": "declined a held memory",
-    "invitation_accepted": "joined by invitation",
-    "invitation_withdrawn": "withdrew an invitation",
-    "password_changed": "changed the password",
-    "password_reset": "set a new password by mail",
-    "person_deleted": "deleted a person",
-    "person_invited": "invited somebody",
-    "token_created": "made a token",
-    "token_revoked": "revoked a token",
-    "erased": "erased a memory",
-    "exported": "exported everything",
-    "identity_linked": "linked an account",
-    "identity_unlinked": "unlinked an account",
-    "mark_lifted": "allowed a forgotten fact to be learned again",
-    "preferences_changed": "changed settings",
-    "read_as_admin": "opened a read of somebody’s memory",
-    "removed_public": "removed a public memory",
-    "reported": "reported a public memory",
-    "restored_public": "put a public memory back",
-    "undecided": "took the decision about a held memory back",
-}
-COUNTED = {
-    "forgot": "forgot",
-    "forgot_all": "forgot everything:",
-    "imported": "imported",
-    "restored": "brought back",
+    "approved": gettext_lazy("approved a held memory"),
+    "conflict_decided": gettext_lazy("decided between two memories"),
+    "conflict_reopened": gettext_lazy("took a decision between two memories back"),
+    "corrected": gettext_lazy("corrected a memory"),
+    "declined": gettext_lazy("declined a held memory"),
+    "invitation_accepted": gettext_lazy("joined by invitation"),
+    "invitation_withdrawn": gettext_lazy("withdrew an invitation"),
+    "password_changed": gettext_lazy("changed the password"),
+    "password_reset": gettext_lazy("set a new password by mail"),
+    "person_deleted": gettext_lazy("deleted a person"),
+    "person_invited": gettext_lazy("invited somebody"),
+    "token_created": gettext_lazy("made a token"),
+    "token_revoked": gettext_lazy("revoked a token"),
+    "erased": gettext_lazy("erased a memory"),
+    "exported": gettext_lazy("exported everything"),
+    "identity_linked": gettext_lazy("linked an account"),
+    "identity_unlinked": gettext_lazy("unlinked an account"),
+    "mark_lifted": gettext_lazy("allowed a forgotten fact to be learned again"),
+    "preferences_changed": gettext_lazy("changed settings"),
+    "read_as_admin": gettext_lazy("opened a read of somebody’s memory"),
+    "removed_public": gettext_lazy("removed a public memory"),
+    "reported": gettext_lazy("reported a public memory"),
+    "restored_public": gettext_lazy("put a public memory back"),
+    "undecided": gettext_lazy("took the decision about a held memory back"),
 }
 
 
@@ -80,16 +75,27 @@ def _lines(entries: Iterable[AuditEntry]) -> Iterable[Line]:
         token = f"with the token {entry.token.prefix}…" if entry.token else ""
         yield Line(
             at=entry.created_at,
-            who=entry.actor.email if entry.actor else NOBODY.get(entry.via, "An assistant"),
+            who=entry.actor.email if entry.actor else str(NOBODY.get(entry.via, _("An assistant"))),
             what=_what(entry),
             whom=entry.person.email if entry.person and not own else "",
-            means=token or ("" if entry.actor is None else MEANS.get(entry.via, entry.via)),
+            means=token or ("" if entry.actor is None else str(MEANS.get(entry.via, entry.via))),
             reason=entry.reason,
         )
 
 
 def _what(entry: AuditEntry) -> str:
-    if entry.action in COUNTED:
-        count = int(entry.details.get("count", entry.details.get("imported", 1)))
-        return f"{COUNTED[entry.action]} {counted(count, 'memory', 'memories')}"
-    return DONE.get(entry.action, entry.action.replace("_", " "))
+    count = int(entry.details.get("count", entry.details.get("imported", 1)))
+    match entry.action:
+        case "forgot":
+            said = ngettext("forgot {n} memory", "forgot {n} memories", count)
+        case "forgot_all":
+            said = ngettext(
+                "forgot everything: {n} memory", "forgot everything: {n} memories", count
+            )
+        case "imported":
+            said = ngettext("imported {n} memory", "imported {n} memories", count)
+        case "restored":
+            said = ngettext("brought back {n} memory", "brought back {n} memories", count)
+        case other:
+            return str(DONE.get(other, other.replace("_", " ")))
+    return said.format(n=f"{count:,}")

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext_lazy
+
 from dashboard import words
 from junior_memory.access import Viewer
 from junior_memory.exchange import state_of
@@ -15,11 +17,11 @@ MOST = 10_000
 """Memories that one page holds; the download holds all of them."""
 
 STATES = (
-    ("active", "Remembered"),
-    ("held", "Held, waiting for a word"),
-    ("superseded", "Replaced by newer words"),
-    ("expired", "Expired"),
-    ("forgotten", "Forgotten, not erased yet"),
+    ("active", gettext_lazy("Remembered")),
+    ("held", gettext_lazy("Held, waiting for a word")),
+    ("superseded", gettext_lazy("Replaced by newer words")),
+    ("expired", gettext_lazy("Expired")),
+    ("forgotten", gettext_lazy("Forgotten, not erased yet")),
 )
 
 
@@ -70,4 +72,4 @@ def _chapters(viewer: Viewer, memories: list[Memory], now: datetime) -> Iterator
         states.setdefault(state_of(memory, now), []).append(line)
     for state, title in STATES:
         if state in states:
-            yield Chapter(title, tuple(states[state]))
+            yield Chapter(str(title), tuple(states[state]))

@@ -13,9 +13,10 @@ from typing import Any
 
 from django.db.models import Count, Q
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from dashboard.overview import OPERATIONS, outcome_name
-from dashboard.words import counted
 from junior_memory import (
     admin_reads,
     budgets,
@@ -40,19 +41,22 @@ LONG_WAIT = timedelta(minutes=15)
 
 FAILING_SHOWN = 20
 
+NEAR = 80
+"""Percent of a budget from which its line warns."""
+
 SWITCHED_HERE = 20_000
 """Memories up to which a page may switch models; beyond, building the index takes too long."""
 
 REASONS = {
-    "attempts_exhausted": "gave up after its last attempt",
-    "truncated": "the model’s answer was cut off",
-    "expired": "waited in the queue for too long",
-    "timeout": "the model did not answer in time",
-    "rate_limited": "the model took no more questions",
-    "refused": "the model refused",
-    "invalid": "the model’s answers could not be read",
-    "no_budget": "no money was left",
-    "budget_reached": "no money was left",
+    "attempts_exhausted": gettext_lazy("gave up after its last attempt"),
+    "truncated": gettext_lazy("the model’s answer was cut off"),
+    "expired": gettext_lazy("waited in the queue for too long"),
+    "timeout": gettext_lazy("the model did not answer in time"),
+    "rate_limited": gettext_lazy("the model took no more questions"),
+    "refused": gettext_lazy("the model refused"),
+    "invalid": gettext_lazy("the model’s answers could not be read"),
+    "no_budget": gettext_lazy("no money was left"),
+    "budget_reached": gettext_lazy("no money was left"),
 }
 
 
@@ -155,13 +159,22 @@ class System:
         queue = self.queue
         seen = queue.worker_seen_at
         if seen is None or self.now - seen > QUIET_WORKER:
-            yield Concern("No worker is at work: nothing is learned, embedded or erased.", "#queue")
+            said = _("No worker is at work: nothing is learned, embedded or erased.")
+            yield Concern(said, "#queue")
         if queue.oldest_queued_at and self.now - queue.oldest_queued_at > LONG_WAIT:
-            sessions = counted(queue.queued, "session waits", "sessions wait")
-            yield Concern(f"{sessions} to be learned from.", "#queue", "warn")
+            said = ngettext(
+                "{n} session waits to be learned from.",
+                "{n} sessions wait to be learned from.",
+                queue.queued,
+            )
+            yield Concern(said.format(n=f"{queue.queued:,}"), "#queue", "warn")
         if queue.failed:
-            sessions = counted(queue.failed, "session", "sessions")
-            yield Concern(f"{sessions} could not be learned from.", "#failures", "warn")
+            said = ngettext(
+                "{n} session could not be learned from.",
+                "{n} sessions could not be learned from.",
+                queue.failed,
+            )
+            yield Concern(said.format(n=f"{queue.failed:,}"), "#failures", "warn")
 
     def _of_models(self) -> Iterator[Concern]:
         if self.chat_fault:
@@ -172,13 +185,21 @@ class System:
             yield Concern(sentence_of(budget), "#budgets")
         calls = sum(row.calls for row in self.report.failing)
         if calls:
-            times = counted(calls, "call", "calls")
-            yield Concern(f"{times} of models came to nothing in 24 hours.", "#failing", "warn")
+            said = ngettext(
+                "{n} call of models came to nothing in 24 hours.",
+                "{n} calls of models came to nothing in 24 hours.",
+                calls,
+            )
+            yield Concern(said.format(n=f"{calls:,}"), "#failing", "warn")
 
     def _of_people(self) -> Iterator[Concern]:
         if self.held_public:
-            facts = counted(self.held_public, "public fact waits", "public facts wait")
-            yield Concern(f"{facts} for staff to decide.", reverse("inbox") + "#public", "warn")
+            said = ngettext(
+                "{n} public fact waits for staff to decide.",
+                "{n} public facts wait for staff to decide.",
+                self.held_public,
+            ).format(n=f"{self.held_public:,}")
+            yield Concern(said, reverse("inbox") + "#public", "warn")
 
     # Models.
 
@@ -257,7 +278,7 @@ class System:
     @property
     def over_budget(self) -> str:
         """What learning does without money."""
-        return OVER_BUDGET[conf().over_budget]
+        return str(OVER_BUDGET[conf().over_budget])
 
     # Agents.
 
@@ -300,59 +321,81 @@ class System:
 
 
 OVER_BUDGET = {
-    "heuristic": "Once it is used up, conversations are learned from by rules, without the model.",
-    "queue": "Once it is used up, conversations wait in the queue until there is money again.",
+    "heuristic": gettext_lazy(
+        "Once it is used up, conversations are learned from by rules, without the model."
+    ),
+    "queue": gettext_lazy(
+        "Once it is used up, conversations wait in the queue until there is money again."
+    ),
 }
 
 
 def checked_of(check: ChatCheck) -> Checked:
     """Say how a chat model answered, how long it took and what that cost."""
-    cost = "at an unknown price" if check.cost_usd is None else f"for {format_usd(check.cost_usd)}"
-    took = f"{check.model}, {check.duration_ms:,} ms, {cost}."
+    price = format_usd(check.cost_usd)
+    cost = _("at an unknown price") if check.cost_usd is None else _("for {usd}").format(usd=price)
+    took = f"{check.model}, {check.duration_ms:,} ms, {cost}"
     if check.is_ok:
-        return Checked(f"It answers: {took} {MODES.get(check.mode, '')}".strip(), ok=True)
-    return Checked(
-        f"No usable answer: {outcome_name(check.reason).lower()} ({took[:-1]}).", ok=False
-    )
+        mode = MODES.get(check.mode, "")
+        return Checked(f"{_('It answers: {how}.').format(how=took)} {mode}".strip(), ok=True)
+    why = outcome_name(check.reason).lower()
+    said = _("No usable answer: {why} ({how}).").format(why=why, how=took)
+    return Checked(said, ok=False)
 
 
 MODES = {
-    "json_schema": "It takes a schema for its answers.",
-    "json_object": "It takes no schema, so answers are asked for as JSON and read with care.",
-    "text": "It takes neither schema nor JSON, so answers are found in its text.",
+    "json_schema": gettext_lazy("It takes a schema for its answers."),
+    "json_object": gettext_lazy(
+        "It takes no schema, so answers are asked for as JSON and read with care."
+    ),
+    "text": gettext_lazy("It takes neither schema nor JSON, so answers are found in its text."),
 }
 
 
 def standing_of(budget: Budget) -> Standing:
     """Put a budget into words."""
     percent = int(100 * budget.spent_usd / budget.limit_usd) if budget.limit_usd else 100
-    text = f"{format_usd(budget.spent_usd)} of {format_usd(budget.limit_usd)}"
+    text = _("{spent} of {limit}").format(
+        spent=format_usd(budget.spent_usd), limit=format_usd(budget.limit_usd)
+    )
     if budget.unknown:
-        text += f", and {counted(budget.unknown, 'call', 'calls')} of unknown price"
-    tone = "danger" if budget.is_reached else "warn" if percent >= 80 else "good"
-    name = "Today" if budget.period == DAY else "This month"
+        unknown = ngettext(
+            "and {n} call of unknown price", "and {n} calls of unknown price", budget.unknown
+        )
+        text += f", {unknown.format(n=f'{budget.unknown:,}')}"
+    tone = "danger" if budget.is_reached else "warn" if percent >= NEAR else "good"
+    name = _("Today") if budget.period == DAY else _("This month")
     return Standing(name, text, min(percent, 100), tone)
 
 
 def sentence_of(budget: Budget) -> str:
     """Say that a budget is used up and what that means."""
-    when = "Today’s" if budget.period == DAY else "This month’s"
-    whose = f" of “{budget.agent}”" if budget.agent else ""
-    spent, limit = format_usd(budget.spent_usd), format_usd(budget.limit_usd)
+    when = _("Today’s budget") if budget.period == DAY else _("This month’s budget")
+    whose = _(" of “{agent}”").format(agent=budget.agent) if budget.agent else ""
+    said = _("{which} is used up: {spent} of {limit}.").format(
+        which=f"{when}{whose}",
+        spent=format_usd(budget.spent_usd),
+        limit=format_usd(budget.limit_usd),
+    )
     then = {
-        "heuristic": "Learning goes on by rules, without the model",
-        "queue": "Learning waits",
+        "heuristic": _("Learning goes on by rules, without the model; recall goes on."),
+        "queue": _("Learning waits; recall goes on."),
     }[conf().over_budget]
-    return f"{when} budget{whose} is used up: {spent} of {limit}. {then}; recall goes on."
+    return f"{said} {then}"
 
 
 def _does(agent: Agent) -> str:
     """Say what an agent may do, in a sentence."""
-    if agent.inject:
-        least = f" that fit at least {round(100 * agent.min_score)} %" if agent.min_score else ""
-        lines = counted(agent.limit, "memory", "memories")
-        said = f"recalls up to {lines}{least} within {agent.retrieve_timeout_ms:,} ms"
-    else:
-        said = "recalls nothing"
-    learns = "learns from conversations" if agent.extract else "does not learn"
-    return f"{said}; {learns}".capitalize()
+    learns = _("learns from conversations") if agent.extract else _("does not learn")
+    if not agent.inject:
+        return f"{_('Recalls nothing')}; {learns}"
+    said = ngettext(
+        "Recalls up to {n} memory within {ms} ms",
+        "Recalls up to {n} memories within {ms} ms",
+        agent.limit,
+    ).format(n=agent.limit, ms=f"{agent.retrieve_timeout_ms:,}")
+    if agent.min_score:
+        said += _(", those that fit at least {percent} %").format(
+            percent=round(100 * agent.min_score)
+        )
+    return f"{said}; {learns}"

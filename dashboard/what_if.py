@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
 from dashboard.query import ACTIVE
 from dashboard.rows import Row, read_rows
-from dashboard.words import counted
 from junior_memory import clock
 from junior_memory.access import Source, Viewer
 from junior_memory.conf import conf
@@ -27,12 +29,14 @@ MAX_OFF = 50
 """Memories that may be switched off at once."""
 
 SILENCES = {
-    Silence.BLANK: "There is no message to recall for.",
-    Silence.MODE: "Recall is off in this conversation.",
-    Silence.DEPLOYMENT: "Recall is turned off for everyone here.",
-    Silence.AGENT: "This agent does not use memory.",
-    Silence.PERSON: "You turned recall off in your settings.",
-    Silence.CONSENT: "Whoever runs this service does not allow memory in this conversation.",
+    Silence.BLANK: gettext_lazy("There is no message to recall for."),
+    Silence.MODE: gettext_lazy("Recall is off in this conversation."),
+    Silence.DEPLOYMENT: gettext_lazy("Recall is turned off for everyone here."),
+    Silence.AGENT: gettext_lazy("This agent does not use memory."),
+    Silence.PERSON: gettext_lazy("You turned recall off in your settings."),
+    Silence.CONSENT: gettext_lazy(
+        "Whoever runs this service does not allow memory in this conversation."
+    ),
 }
 
 
@@ -115,7 +119,7 @@ def ask_what_if(user: User, question: Question) -> WhatIf:
         stopped=_judged(seen, answer.stopped, answer, question),
         off=_switched_off(seen, question.without),
         change=_change(given, question),
-        silence=SILENCES.get(answer.silence, ""),
+        silence=str(SILENCES.get(answer.silence, "")),
         late=failed,
         note=_note(answer),
     )
@@ -136,25 +140,29 @@ def _change(given: Sequence[Judged], question: Question) -> str:
     more = len(now - question.before)
     less = len(question.before - now - question.without)
     if not more and not less:
-        return "Nothing else changes."
+        return _("Nothing else changes.")
     parts = []
     if more:
-        parts.append(f"{counted(more, 'memory', 'memories')} more would be given")
+        said = ngettext("{n} memory more is given.", "{n} memories more are given.", more)
+        parts.append(said.format(n=more))
     if less:
-        parts.append(f"{counted(less, 'memory', 'memories')} less would be given")
-    return f"Now {' and '.join(parts)}."
+        said = ngettext("{n} memory less is given.", "{n} memories less are given.", less)
+        parts.append(said.format(n=less))
+    return " ".join(parts)
 
 
 def _note(answer: RecallExplanation) -> str:
     if not has_model() or answer.silence:
         return ""
     if not answer.asked_model:
-        return "A model would choose among these for the assistant; it was not asked."
-    price = format_usd(answer.cost_usd)
-    cost = "Its price is unknown." if answer.cost_usd is None else f"Asking it cost {price}."
+        return _("A model would choose among these for the assistant; it was not asked.")
+    cost = _("Its price is unknown.")
+    if answer.cost_usd is not None:
+        cost = _("Asking it cost {usd}.").format(usd=format_usd(answer.cost_usd))
+    said = _("Chosen by the model, as for the assistant.")
     if answer.reason:
-        return f"The model that chooses gave no usable answer, so nothing would be given. {cost}"
-    return f"Chosen by the model, as for the assistant. {cost}"
+        said = _("The model that chooses gave no usable answer, so nothing would be given.")
+    return f"{said} {cost}"
 
 
 def _judged(
@@ -184,24 +192,29 @@ def gate_in_words(candidate: Candidate, answer: RecallExplanation, agent: Agent)
             return ""
         case Gate.TOO_FAR:
             far, most = candidate.hit.match.meaning or 0.0, answer.cutoff or 0.0
-            return f"too far in meaning: distance {far:.2f}, and {most:.2f} is the most that counts"
+            said = _("too far in meaning: distance {far}, and {most} is the most that counts")
+            return said.format(far=f"{far:.2f}", most=f"{most:.2f}")
         case Gate.BELOW_MIN_SCORE:
-            return f"fits {fits} %, and “{agent}” asks for {round(100 * agent.min_score)} %"
+            said = _("fits {fits} %, and “{agent}” asks for {least} %")
+            return said.format(fits=fits, agent=agent, least=round(100 * agent.min_score))
         case Gate.WEAKER_THAN_BEST:
             least = round(100 * NEAR_BEST * best)
-            return f"fits {fits} %; beside the best one’s {round(100 * best)} % it takes {least} %"
+            said = _("fits {fits} %; beside the best one’s {best} % it takes {least} %")
+            return said.format(fits=fits, best=round(100 * best), least=least)
         case Gate.OVER_LIMIT:
-            return f"no. {place}, and {answer.limit} are given"
-    return GATES[candidate.gate]
+            return _("no. {place}, and {limit} are given").format(place=place, limit=answer.limit)
+    return str(GATES[candidate.gate])
 
 
 GATES = {
-    Gate.NOT_RELEVANT: "does not fit the message well enough; nothing does",
-    Gate.NOT_SELECTED: "not chosen by the model",
-    Gate.SECRET: "looks as if it held a password, key or token",
-    Gate.NO_ROOM: "finds no room left in the prompt",
-    Gate.ABOUT_SOMEBODY_ELSE: "is about somebody else",
-    Gate.PRIVATE_HERE: "is private, and you keep that out of conversations like this one",
+    Gate.NOT_RELEVANT: gettext_lazy("does not fit the message well enough; nothing does"),
+    Gate.NOT_SELECTED: gettext_lazy("not chosen by the model"),
+    Gate.SECRET: gettext_lazy("looks as if it held a password, key or token"),
+    Gate.NO_ROOM: gettext_lazy("finds no room left in the prompt"),
+    Gate.ABOUT_SOMEBODY_ELSE: gettext_lazy("is about somebody else"),
+    Gate.PRIVATE_HERE: gettext_lazy(
+        "is private, and you keep that out of conversations like this one"
+    ),
 }
 
 
@@ -210,10 +223,13 @@ def found_in_words(candidate: Candidate, cutoff: float | None) -> str:
     match = candidate.hit.match
     ways = []
     if match.words:
-        ways.append("by " + ", ".join(f"“{word}”" for word in match.words[:6]))
+        words = ", ".join(f"“{word}”" for word in match.words[:6])
+        ways.append(_("by {words}").format(words=words))
     if match.meaning is not None and candidate.gate is not Gate.TOO_FAR:
-        most = f" of at most {cutoff:.2f}" if cutoff else ""
-        ways.append(f"by meaning, distance {match.meaning:.2f}{most}")
+        said = _("by meaning, distance {far}")
+        if cutoff:
+            said = _("by meaning, distance {far} of at most {most}")
+        ways.append(said.format(far=f"{match.meaning:.2f}", most=f"{cutoff or 0:.2f}"))
     if match.characters:
-        ways.append("by characters")
+        ways.append(_("by characters"))
     return "; ".join(ways)

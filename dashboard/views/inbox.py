@@ -7,6 +7,8 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import login_required
@@ -30,10 +32,10 @@ PAIR = "dashboard/inbox/_pair.html"
 DECIDED = "dashboard/inbox/_decided.html"
 
 KEPT = {
-    "first": "Kept one, forgot the other.",
-    "second": "Kept one, forgot the other.",
-    "both": "Kept both.",
-    "none": "Forgot both.",
+    "first": gettext_lazy("Kept one, forgot the other."),
+    "second": gettext_lazy("Kept one, forgot the other."),
+    "both": gettext_lazy("Kept both."),
+    "none": gettext_lazy("Forgot both."),
 }
 
 
@@ -67,7 +69,7 @@ def approve(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
     """Let a held memory be remembered."""
     holding.approve_held(viewer_of(request), memory_id, doer=doer_of(request))
     undo = reverse("memory_hold", args=[memory_id])
-    return _decided(request, f"held-{memory_id}", "Approved: remembered from now on.", undo=undo)
+    return _decided(request, f"held-{memory_id}", _("Approved: remembered from now on."), undo=undo)
 
 
 @login_required
@@ -76,7 +78,7 @@ def decline(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
     """Decline a held memory: it is forgotten and not learned again."""
     holding.decline_held(viewer_of(request), memory_id, doer=doer_of(request))
     undo = reverse("memory_hold", args=[memory_id])
-    text = "Declined: forgotten, and not learned again."
+    text = _("Declined: forgotten, and not learned again.")
     return _decided(request, f"held-{memory_id}", text, undo=undo)
 
 
@@ -86,7 +88,7 @@ def hold(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
     """Take the decision about a held memory back: it waits again."""
     viewer = viewer_of(request)
     holding.undo_decision(viewer, memory_id, doer=doer_of(request))
-    say(request, "Taken back: it waits for your word again.")
+    say(request, _("Taken back: it waits for your word again."))
     if not wants_part(request):
         return redirect_to(request, next_url(request, reverse("inbox")))
     return _answer(request, HELD, {"waiting": read_waiting(viewer, memory_id, now=clock.now())})
@@ -99,7 +101,7 @@ def decide(request: HtmxHttpRequest, conflict_id: UUID) -> HttpResponse:
     keep = request.POST.get("keep", "")
     conflicts.resolve_conflict(viewer_of(request), conflict_id, keep=keep, doer=doer_of(request))
     undo = reverse("conflict_reopen", args=[conflict_id])
-    return _decided(request, f"pair-{conflict_id}", KEPT[keep], undo=undo, tag="article")
+    return _decided(request, f"pair-{conflict_id}", str(KEPT[keep]), undo=undo, tag="article")
 
 
 @login_required
@@ -108,7 +110,7 @@ def reopen(request: HtmxHttpRequest, conflict_id: UUID) -> HttpResponse:
     """Take the decision about two facts back: what it forgot is remembered, and both wait again."""
     viewer = viewer_of(request)
     conflicts.reopen_conflict(viewer, conflict_id, doer=doer_of(request))
-    say(request, "Taken back: these two wait for your word again.")
+    say(request, _("Taken back: these two wait for your word again."))
     if not wants_part(request):
         return redirect_to(request, next_url(request, reverse("inbox")))
     return _answer(request, PAIR, {"pair": read_pair(viewer, conflict_id, now=clock.now())})

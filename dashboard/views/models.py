@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from dashboard.access import staff_required
@@ -41,11 +42,12 @@ def switch(request: HtmxHttpRequest, model_id: int) -> HttpResponse:
     if model is None:
         raise NotFound
     if reembedding.coverage(model).total > SWITCHED_HERE:
-        raise InvalidInput("With so many memories, switch by manage.py reembed.")
+        raise InvalidInput(_("With so many memories, switch by manage.py reembed."))
     try:
         reembedding.switch_to(model, now=timezone.now())
     except Conflict as error:
         say(request, error.message, failed=True)
     else:
-        say(request, f"Search reads the vectors of {model} now; set MEMORY_EMBEDDER to match.")
+        text = _("Search reads the vectors of {model} now; set MEMORY_EMBEDDER to match.")
+        say(request, text.format(model=model))
     return redirect_to(request, f"{reverse('system')}#models")

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from dashboard.access import login_required, staff_required
@@ -27,7 +28,7 @@ def report(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
         return show_detail(request, memory_id, status=422, report_form=form)
     reason = form.cleaned_data["reason"]
     holding.report_public(viewer_of(request), memory_id, reason=reason, doer=doer_of(request))
-    say(request, "Reported: nobody sees it and no assistant uses it until staff have decided.")
+    say(request, _("Reported: nobody sees it and no assistant uses it until staff have decided."))
     return redirect_to(request, next_url(request, reverse("memories")))
 
 
@@ -41,7 +42,7 @@ def remove(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
     reason = form.cleaned_data["reason"]
     moderation.remove_public(viewer_of(request), memory_id, reason=reason, doer=doer_of(request))
     undo = reverse("public_restore", args=[memory_id])
-    say(request, "Removed for everyone.", undo=undo)
+    say(request, _("Removed for everyone."), undo=undo)
     return redirect_to(request, next_url(request, reverse("memories")))
 
 
@@ -57,5 +58,5 @@ def put_back(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
     except InvalidInput as error:
         say(request, error.message, failed=True)
     else:
-        say(request, "Back: everyone sees it again.")
+        say(request, _("Back: everyone sees it again."))
     return redirect_to(request, next_url(request, reverse("system_public")))
