@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from django.db import connection
 from django.db.models import Count, Q, Sum
@@ -98,9 +99,7 @@ def forget_counts() -> None:
         kept.until = 0.0
 
 
-def _gauge(
-    name: str, text: str, values: Mapping[tuple[str, ...], float], *labels: str
-) -> GaugeMetricFamily:
+def _gauge(name: str, text: str, values: Mapping[Any, float], *labels: str) -> GaugeMetricFamily:
     family = GaugeMetricFamily(f"{PREFIX}{name}", text, labels=labels)
     for key, value in values.items():
         family.add_metric(key, value)
@@ -108,7 +107,7 @@ def _gauge(
 
 
 def _counter(
-    name: str, text: str, values: Mapping[tuple[str, ...], float], *labels: str
+    name: str, text: str, values: Mapping[Any, float], *labels: str
 ) -> CounterMetricFamily:
     family = CounterMetricFamily(f"{PREFIX}{name}", text, labels=labels)
     for key, value in values.items():
