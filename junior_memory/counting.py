@@ -6,7 +6,7 @@ Own and organization rows are counted exactly; of public rows up to COUNTED, mor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -63,8 +63,11 @@ class _Sort(NamedTuple):
 FACETS = _Sort._fields
 
 
-def count_parts(parts: Sequence[Part]) -> Total:
-    """Count rows: exactly, but public ones up to COUNTED. One statement."""
+def count_parts(parts: Sequence[Part], *, known: Iterable[tuple[int, bool]] = ()) -> Total:
+    """Count rows: exactly, but public ones up to COUNTED. One statement.
+
+    `known` is what was counted before: how many, and whether they are shared.
+    """
     value, relation = 0, "exact"
     counts = [
         Fragment(f"SELECT {limited.sql} AS rows, TRUE AS shared", limited.values)
@@ -73,7 +76,7 @@ def count_parts(parts: Sequence[Part]) -> Total:
         for part in parts
         for limited in [part.count_up_to(COUNTED + 1)]
     ]
-    for count, shared in fetch_all(counts):
+    for count, shared in (*known, *fetch_all(counts)):
         if shared and count > COUNTED:
             relation = "atLeast"
         value += min(count, COUNTED) if shared else count

@@ -16,7 +16,8 @@ from psycopg.errors import QueryCanceled
 
 from junior_memory.deadlines import Deadline, held_to, is_lost, raw_connection, statement_limit
 from junior_memory.errors import Unavailable
-from junior_memory.lexical.leg import Plan, Scored
+from junior_memory.lexical.census import Scored
+from junior_memory.lexical.leg import Plan
 from junior_memory.parts import Part
 
 logger = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection
 
 from junior_memory.access import Viewer
-from junior_memory.models import Membership, Memory
+from junior_memory.models import Memory
 from junior_memory.querysets import MemoryQuerySet
 
 COLUMNS = (
@@ -24,6 +24,8 @@ COLUMNS = (
     "kind",
     "origin",
     "agent_id",
+    "owner_id",
+    "org_id",
     "observed_at",
     "content",
     "search_vector",
@@ -55,17 +57,19 @@ FALSE = Fragment("FALSE")
 class Part:
     """Some of the rows a viewer may see: `own` and `org` are read exactly, `public` is shared.
 
-    `base` is the ORM's statement for `rows`, compiled once; `where` is asked of its columns.
+    `base` is the ORM's statement for `rows`, compiled once for all parts; `within` says which of
+    them are this part, `where` is asked of their columns.
     """
 
     name: str
     rows: MemoryQuerySet
     base: Fragment
+    within: Fragment = TRUE
     where: Fragment = TRUE
 
     @classmethod
     def of(cls, name: str, rows: MemoryQuerySet) -> Part:
-        """Compile the rows of a part."""
+        """Compile rows that are all of one part."""
         try:
             compiled = rows.order_by().values(*COLUMNS).query.sql_with_params()
         except EmptyResultSet:
@@ -79,6 +83,11 @@ class Part:
         """True for rows that everyone sees, which may be very many."""
         return self.name == "public"
 
+    def is_same_as(self, other: Part) -> bool:
+        """True when both are the same rows, asked for in the same words."""
+        mine, theirs = ((part.name, part.base, part.within, part.where) for part in (self, other))
+        return mine == theirs
+
     def having(self, where: Fragment) -> Part:
         """Return the rows of this part that meet a condition as well."""
         asked = where if self.where is TRUE else Fragment.join(" AND ", [self.where, where])
@@ -86,14 +95,20 @@ class Part:
 
     def narrowed(self, narrow: Callable[[MemoryQuerySet], MemoryQuerySet]) -> Part:
         """Return the rows of this part that a filter of the ORM leaves."""
-        return replace(Part.of(self.name, narrow(self.rows)), where=self.where)
+        narrowed = Part.of(self.name, narrow(self.rows))
+        return replace(narrowed, within=self.within, where=self.where)
 
     def select(self, wanted: Fragment, tail: Fragment = NOTHING) -> Fragment:
         """Return a SELECT over the part; `tail` is what follows its condition."""
-        # Own and organization rows are read by owner and organization, whatever is asked of them:
-        # without the fence the planner reads public rows by their words and throws them away.
-        fence = "" if self.is_shared or self.where is TRUE else " OFFSET 0"
-        rows = Fragment(f"({self.base.sql}{fence}) AS memory", self.base.values)
+        # Organization rows are read by organization, whatever is asked of them: without the fence
+        # the planner reads public rows by their words and throws them away. Own rows have an index
+        # by owner and words.
+        fence = " OFFSET 0" if self.name == "org" and self.where is not TRUE else ""
+        sql = (
+            f"(SELECT * FROM ({self.base.sql}) AS seen"  # noqa: S608 - values are bound
+            f" WHERE {self.within.sql}{fence}) AS memory"
+        )
+        rows = Fragment(sql, (*self.base.values, *self.within.values))
         pieces = (Fragment("SELECT"), wanted, Fragment("FROM"), rows, Fragment("WHERE"), self.where)
         return Fragment.join(" ", (*pieces, tail))
 
@@ -104,6 +119,10 @@ class Part:
         return Fragment(sql, counted.values)
 
 
+PRESENT = "SELECT organization_id FROM junior_memory_membership WHERE user_id = %s"
+IS_MEMBER = f"{PRESENT} LIMIT 1"
+
+
 def parts_of(rows: MemoryQuerySet, viewer: Viewer) -> Iterator[Part]:
     """Split rows that `visible_to` admitted.
 
@@ -111,15 +130,15 @@ def parts_of(rows: MemoryQuerySet, viewer: Viewer) -> Iterator[Part]:
     """
     if viewer.sees_nothing:
         return
+    every = Part.of("", rows)
     if viewer.user is not None:
-        own = rows.filter(owner=viewer.user, visibility__in=["private", "session"])
-        yield Part.of("own", own)
-        if viewer.agent is None or viewer.org is not None:
-            present = Membership.objects.filter(user=viewer.user)
-            orgs = list(present.values_list("organization_id", flat=True))
-            if orgs:
-                yield Part.of("org", rows.filter(visibility="org", org__in=orgs))
-    yield Part.of("public", rows.filter(visibility="public"))
+        user = viewer.user.pk
+        own = Fragment("owner_id = %s AND visibility IN ('private', 'session')", (user,))
+        yield replace(every, name="own", within=own)
+        if (viewer.agent is None or viewer.org is not None) and fetch(Fragment(IS_MEMBER, (user,))):
+            org = Fragment(f"visibility = 'org' AND org_id IN ({PRESENT})", (user,))
+            yield replace(every, name="org", within=org)
+    yield replace(every, name="public", within=Fragment("visibility = 'public'"))
 
 
 def fetch(statement: Fragment) -> list[tuple[Any, ...]]:

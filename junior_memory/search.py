@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from uuid import UUID
 
 from junior_memory import clock, embedding_models, lexical
@@ -20,8 +21,9 @@ from junior_memory.deadlines import statement_limit
 from junior_memory.errors import InvalidInput
 from junior_memory.filters import NO_FILTERS, Filters
 from junior_memory.legs import Leg, LegAnswer, LegsAnswer, run_legs
+from junior_memory.lexical.census import Scored
 from junior_memory.lexical.highlight import highlight_spans, matched_spans
-from junior_memory.lexical.leg import Plan, Scored, make_plan
+from junior_memory.lexical.leg import Plan, make_plan
 from junior_memory.model_calls import OnBehalf
 from junior_memory.models import Memory
 from junior_memory.parts import Part, parts_of
@@ -49,7 +51,7 @@ MAX_RANKED = 200
 """How deep a ranked list goes (DESIGN 4)."""
 
 DEEP_LIMIT = 20
-"""Above this limit, or from the second page on, every list has its full length."""
+"""Above this limit every list has its full length."""
 
 LEG_LIMIT_MS = 3_000
 """What one statement of one leg may take in an explicit search."""
@@ -122,17 +124,11 @@ def search_memories(
     if state != "active":
         rows = Memory.objects.visible_to(viewer).own(viewer).in_state(state, moment)
     total = Total("exact", 0)
+    first, size = list_sizes(limit, offset)
 
     def find() -> LegAnswer:
         nonlocal total
-        answer = find_by_words(
-            viewer,
-            rows,
-            query,
-            size=list_size(limit, offset),
-            filters=filters,
-            by_characters=True,
-        )
+        answer = find_by_words(viewer, rows, query, size=size, filters=filters, by_characters=True)
         if answer.plan is not None:
             total = _count_matching(answer.plan, answer.parts)
         return answer
@@ -151,7 +147,7 @@ def search_memories(
                 ),
                 viewer,
                 rows,
-                size=list_size(limit, offset),
+                size=size,
                 filters=filters,
             )
         )
@@ -161,6 +157,7 @@ def search_memories(
         limit_ms=LEG_LIMIT_MS,
         now=moment,
         closer=look_closer(rows, query, model),
+        first=first,
     )
     page = gathered.fused[offset : offset + limit]
     hits = read_hits(rows, page, gathered)
@@ -172,12 +169,15 @@ def search_memories(
     )
 
 
-def list_size(limit: int, offset: int) -> int:
-    """Return how long each list is: four times the limit, at most 200 (DESIGN 4).
+def list_sizes(limit: int, offset: int) -> tuple[int, int]:
+    """Return how long each list is for the order of the first page, and for this one.
 
-    Deep pages use the full length, so that every page is cut from the same order.
+    Four times the limit, at most 200 (DESIGN 4). A page beyond what those lists are sure to hold
+    asks for longer ones and puts what they add after what the first page's hold, so that every page
+    is cut from the same order.
     """
-    return MAX_RANKED if offset or limit > DEEP_LIMIT else 4 * limit
+    first = MAX_RANKED if limit > DEEP_LIMIT else 4 * limit
+    return first, first if offset + limit <= first else MAX_RANKED
 
 
 def find_by_words(
@@ -195,7 +195,7 @@ def find_by_words(
     How rare a word is, is counted over everything that `rows` admits, whatever the filters.
     """
     parts = list(parts_of(rows, viewer))
-    plan = make_plan(lexical.query_terms(query), parts, by_characters=by_characters)
+    plan = make_plan(lexical.query_terms(query), parts, by_characters=by_characters, depth=size)
     if plan.finds_nothing:
         return LegAnswer({}, plan)
     narrowed = filters.narrow_parts(parts)
@@ -216,6 +216,7 @@ def gather(
     now: datetime,
     apart: bool | None = None,
     closer: Closer | None = None,
+    first: int = MAX_RANKED,
 ) -> Gathered:
     """Run legs, fuse their lists by rank and put them in order; `apart` as `run_legs` takes it."""
 
@@ -225,15 +226,21 @@ def gather(
                 closer.read_ahead(first)
 
     answer = run_legs(legs, limit_ms=limit_ms, apart=apart, meanwhile=meanwhile)
-    return fuse_lists(answer, fusion=fusion, now=now, closer=closer)
+    return fuse_lists(answer, fusion=fusion, now=now, closer=closer, first=first)
 
 
 def fuse_lists(
-    answer: LegsAnswer, *, fusion: Fusion, now: datetime, closer: Closer | None = None
+    answer: LegsAnswer,
+    *,
+    fusion: Fusion,
+    now: datetime,
+    closer: Closer | None = None,
+    first: int = MAX_RANKED,
 ) -> Gathered:
     """Fuse what legs found by rank and put it in order.
 
-    `closer` looks at the fused top once more and answers with further lists.
+    `closer` looks at the fused top once more and answers with further lists. What is among the
+    `first` rows of some list comes before what is not, in the order of those rows alone.
     """
     lists: dict[str, Mapping[UUID, Scored]] = {}
     plan: Plan | None = None
@@ -247,14 +254,21 @@ def fuse_lists(
         row = known[memory_id]
         return TieFacts(row.visibility in {"private", "session"}, row.observed_at)
 
-    ranked = [
-        RankList(name, {memory_id: row.score for memory_id, row in rows.items()})
-        for name, rows in lists.items()
-    ]
+    def ranked_to(depth: int) -> list[RankList]:
+        return [
+            RankList(name, {row.id: row.score for row in islice(rows.values(), depth)})
+            for name, rows in lists.items()
+        ]
+
+    ranked = ranked_to(first)
     fused = order(fuse(ranked, fusion), facts=facts, now=now)
     if closer is not None and plan is not None and fusion.top and fused:
         ranked += closer(plan, [each.id for each in fused[: fusion.top]])
         fused = order(fuse(ranked, fusion), facts=facts, now=now)
+    if len(fused) < len(known):
+        before = {each.id for each in fused}
+        every = order(fuse(ranked_to(MAX_RANKED), fusion), facts=facts, now=now)
+        fused += [each for each in every if each.id not in before]
     return Gathered(tuple(fused), lists, plan, answer)
 
 
@@ -296,5 +310,8 @@ def distance_of(memory_id: UUID, gathered: Gathered) -> float | None:
 
 
 def _count_matching(plan: Plan, parts: Sequence[Part]) -> Total:
-    """Count the rows that words or characters find."""
-    return count_parts([part.having(plan.matching(part)) for part in parts])
+    """Count the rows that words or characters find, where the plan does not know already."""
+    counts = [(part, plan.count_known(part)) for part in parts]
+    asked = [part.having(plan.matching(part)) for part, count in counts if count is None]
+    known = [(count, part.is_shared) for part, count in counts if count is not None]
+    return count_parts(asked, known=known)

@@ -22,10 +22,11 @@ from junior_memory import embedding_models, embeddings
 from junior_memory.access import Viewer
 from junior_memory.filters import NO_FILTERS, Filters
 from junior_memory.legs import Leg, LegAnswer, LegFailed
-from junior_memory.lexical.leg import Scored
+from junior_memory.lexical.census import Scored
+from junior_memory.lexical.leg import best
 from junior_memory.model_calls import OnBehalf
 from junior_memory.models import EmbeddingModel
-from junior_memory.parts import TRUE, Fragment, Part, fetch
+from junior_memory.parts import PRESENT, TRUE, Fragment, Part, fetch
 from junior_memory.providers import EmbeddingFailed, UnusableEmbedder, Vector
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.vector_index import index_name
@@ -134,17 +135,13 @@ def vector_leg(
         scopes = _scopes_of(viewer, filters)
         found = _nearest(scopes, filters.narrow(rows), query, size=size, cutoff=cutoff)
         every = [row for scope in found.values() for row in scope]
-        lists: dict[str, Sequence[Scored]] = {VECTOR: _best(every, size)}
+        lists: dict[str, Sequence[Scored]] = {VECTOR: best(every, size)}
         if probe_private:
             lists[PRIVATE_VECTOR] = found.get("own", [])
         return LegAnswer(lists)
 
     is_slow = embedding_models.is_remote(query.model)
     return Leg(VECTOR, find, prepare=query.embed, is_slow=is_slow)
-
-
-def _best(rows: Sequence[Scored], size: int) -> list[Scored]:
-    return sorted(rows, key=lambda row: (-row.score, -row.observed_at.timestamp(), row.id))[:size]
 
 
 def nearest(
@@ -322,9 +319,5 @@ def _scope(name: str, viewer: Viewer) -> _Scope:
         case "own":
             return _Scope(name, Fragment("owner_id = %s", (user,)))
         case "org":
-            present = (
-                "org_id IN (SELECT organization_id FROM junior_memory_membership"
-                " WHERE user_id = %s)"
-            )
-            return _Scope(name, Fragment(present, (user,)))
+            return _Scope(name, Fragment(f"org_id IN ({PRESENT})", (user,)))
     return _Scope(name, Fragment("visibility = 'public'"))

@@ -11,21 +11,20 @@ that no row holds as a word.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import combinations
 from uuid import UUID
 
-from junior_memory.lexical.common_terms import common_terms
+from junior_memory.lexical import census
+from junior_memory.lexical.census import COMMON_AT, Counted, Scored, any_of, holds
 from junior_memory.lexical.folding import fold
 from junior_memory.lexical.queries import Chunk, QueryTerms, Unit, quote_lexeme
 from junior_memory.parts import FALSE, Fragment, Part, fetch, fetch_all
+from junior_memory.ranking import SCORE_DIGITS
 
-COMMON_AT = 2_000
-"""Public rows from which a term is common; counting stops there."""
-
-RARE_ROWS = 8_000
+RARE_ROWS = 3_000
 """Public rows that the chosen rarer terms may select together."""
 
 MAX_PAIRED = 6
@@ -52,29 +51,10 @@ _FOLDED_CONTENT = (
 )
 
 
-def _holds(tsquery: str) -> Fragment:
-    return Fragment("search_vector @@ %s::tsquery", (tsquery,))
-
-
 def _contains(text: str) -> Fragment:
     """Whether the content contains a text; no character of it is a wildcard."""
     wanted = _FOLDED.format("%s::text")
     return Fragment(f"strpos({_FOLDED_CONTENT}, {wanted}) > 0", (text,))
-
-
-def _any_of(units: Sequence[Unit]) -> str:
-    return " | ".join(unit.tsquery() for unit in units)
-
-
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """One row's place in one list, with what ties are decided by."""
-
-    id: UUID
-    score: float
-    visibility: str
-    observed_at: datetime
-    part: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +79,8 @@ class Plan:
     shared_is_large: bool
     holders: frozenset[str]
     """The parts in which some row holds one of the units."""
+    counted: Mapping[str, Counted]
+    bit_of: Mapping[Unit, int]
     asked: tuple[tuple[Unit, float], ...] = ()
     """Everything asked for with its idf, held by some row or by none."""
 
@@ -124,7 +106,7 @@ class Plan:
         """Rows found by words or characters: what `total` and the filters count."""
         found = [self._has_chunk(chunk, part) for chunk in self.looked_for]
         if self.weights and part.name in self.holders:
-            found.append(_holds(_any_of(self.units)))
+            found.append(holds(any_of(self.units)))
         if not found:
             return FALSE
         either = Fragment.join(" OR ", found)
@@ -134,16 +116,54 @@ class Plan:
         """Return the rows with the most coverage, 0-1, of each part."""
         if not self.weights:
             return []
-        scores = [(_holds(unit.tsquery()), weight / self.mass) for unit, weight in self.weights]
-        return _top(
-            [
-                part.having(_holds(_any_of(self._required(part))))
-                for part in parts
-                if part.name in self.holders and self._required(part)
-            ],
-            lambda _: scores,
-            size=size,
-        )
+        scores = [(holds(unit.tsquery()), weight / self.mass) for unit, weight in self.weights]
+        known: list[Scored] = []
+        asked = []
+        for part in parts:
+            required = self._required(part)
+            counted = self.counted[part.name]
+            bits = self._bits_of(required)
+            if bits is not None and counted.covers(part, bits, depth=size):
+                known += self._rank_counted(counted, bits, size)
+            elif part.name in self.holders and required:
+                asked.append(part.having(holds(any_of(required))))
+        return best([*known, *_top(asked, lambda _: scores, size=size)], size)
+
+    def _bits_of(self, units: Sequence[Unit]) -> int | None:
+        """Return the bits of units as they were counted; None when one was not, being a pair."""
+        if not all(unit in self.bit_of for unit in units):
+            return None
+        return sum(1 << self.bit_of[unit] for unit in units)
+
+    def _rank_counted(self, counted: Counted, required: int, size: int) -> list[Scored]:
+        """Rank rows by what they were seen to hold when they were counted."""
+        by_score: dict[float, list[tuple[UUID, str, float]]] = {}
+        for bits, combination in (counted.combinations or {}).items():
+            if bits & required:
+                by_score.setdefault(self._score(bits), []).extend(combination.latest)
+        found: list[Scored] = []
+        for score in sorted(by_score, reverse=True):
+            latest = sorted(by_score[score], key=lambda row: (-row[2], row[0]))
+            found += [
+                Scored(row, score, visibility, datetime.fromtimestamp(at, UTC), counted.part.name)
+                for row, visibility, at in latest[:size]
+            ]
+            if len(found) >= size:
+                break
+        return found
+
+    def _score(self, bits: int) -> float:
+        held = (weight for unit, weight in self.weights if bits >> self.bit_of[unit] & 1)
+        return round(sum(held) / self.mass, SCORE_DIGITS)
+
+    def count_known(self, part: Part) -> int | None:
+        """Return how many rows of a part match, when counting has told already."""
+        counted = self.counted[part.name]
+        matching = self._bits_of(self.units) or 0
+        if self.looked_for or not counted.covers(part, matching, depth=0):
+            return None
+        every = (counted.combinations or {}).items()
+        return sum(each.count for bits, each in every if bits & matching)
 
     def rank_characters(self, parts: Sequence[Part], *, size: int) -> list[Scored]:
         """Return the rows that contain most of the looked-for characters, 0-1, of each part."""
@@ -161,11 +181,11 @@ class Plan:
         for part in parts:
             either = Fragment.join(" OR ", [condition for condition, _ in scores(part)])
             asked.append(part.having(Fragment(f"({either.sql})", either.values)))
-        return _top(asked, scores, size=size)
+        return best(_top(asked, scores, size=size), size)
 
     def read_texts(self, top: Part) -> list[Text]:
         """Read rows once more, with which of `units` each of them holds."""
-        held = [_holds(unit.tsquery()) for unit in self.units]
+        held = [holds(unit.tsquery()) for unit in self.units]
         wanted = Fragment.join(", ", [Fragment("id, content, visibility"), *held])
         return [Text(row[0], row[1], row[2], tuple(row[3:])) for row in fetch(top.select(wanted))]
 
@@ -177,7 +197,7 @@ class Plan:
         if part.is_shared and self.shared_is_large:
             # No scan over a large set: words so begun, and the chunk's own units, by the index.
             begun = quote_lexeme(fold(chunk.text)) + ":*"
-            return _holds(" | ".join([begun, *(unit.tsquery() for unit in chunk.units)]))
+            return holds(" | ".join([begun, *(unit.tsquery() for unit in chunk.units)]))
         return _contains(chunk.text)
 
 
@@ -187,7 +207,7 @@ def _top(
     *,
     size: int,
 ) -> list[Scored]:
-    """Return the best rows of each part; on ties the newest observed. One statement."""
+    """Return the best `size` rows of each part; on ties the newest observed. One statement."""
     tail = Fragment("ORDER BY score DESC, observed_at DESC, id LIMIT %s", (size,))
     statements = []
     for part in parts:
@@ -205,20 +225,33 @@ def _top(
             f"id, {score.sql} AS score, visibility, observed_at, '{part.name}'", score.values
         )
         statements.append(part.select(wanted, tail))
-    found = [Scored(*row) for row in fetch_all(statements)]
-    return sorted(found, key=lambda row: (-row.score, -row.observed_at.timestamp(), row.id))[:size]
+    return [Scored(*row) for row in fetch_all(statements)]
 
 
-def make_plan(query: QueryTerms, parts: Sequence[Part], *, by_characters: bool) -> Plan:
+def best(rows: Sequence[Scored], size: int) -> list[Scored]:
+    """Return the best rows; on equal scores private ones first, then the newest observed."""
+
+    def key(row: Scored) -> tuple[float, bool, float, UUID]:
+        is_private = row.visibility in {"private", "session"}
+        score = round(row.score, SCORE_DIGITS)
+        return (-score, not is_private, -row.observed_at.timestamp(), row.id)
+
+    return sorted(rows, key=key)[:size]
+
+
+def make_plan(
+    query: QueryTerms, parts: Sequence[Part], *, by_characters: bool, depth: int = 0
+) -> Plan:
     """Count how many of the viewer's rows hold each thing asked for, and weigh it by that.
 
-    One statement: exact over own and organization rows, up to COMMON_AT over public ones.
+    One statement: exact over own and organization rows, up to COMMON_AT over public ones. `depth`
+    is the length of the lists that will be asked for.
     """
     units = _with_parts(query.units)
-    counted = _count(parts, units)
-    visible = sum(size for size, _ in counted.values())
+    counted = census.take(parts, units, depth=depth)
+    visible = sum(each.size for each in counted.values())
     rows_holding = {
-        unit: sum(held[place] for _, held in counted.values()) for place, unit in enumerate(units)
+        unit: sum(each.held[place] for each in counted.values()) for place, unit in enumerate(units)
     }
     weights: dict[Unit, float] = {}
     asked: dict[Unit, float] = {}
@@ -234,15 +267,18 @@ def make_plan(query: QueryTerms, parts: Sequence[Part], *, by_characters: bool) 
                 weights[wanted] = _idf(count, visible)
             elif unit in query.names:
                 unheard_names += 1
-    shared_size, shared_held = counted.get("public", (0, [0] * len(units)))
+    shared = counted.get("public")
+    shared_held = shared.held if shared else [0] * len(units)
     return Plan(
         weights=tuple(weights.items()),
         mass=mass or 1.0,
         needed=(min(mass, NEEDED_UNITS * unheard) + NAME_WEIGHT * unheard_names * unheard) or 1.0,
         rarer=_rarer(list(weights), dict(zip(units, shared_held, strict=True))),
         looked_for=_looked_for(query, rows_holding) if by_characters else (),
-        shared_is_large=shared_size >= COMMON_AT,
-        holders=frozenset(name for name, (_, held) in counted.items() if any(held)),
+        shared_is_large=shared is not None and shared.size >= COMMON_AT,
+        holders=frozenset(name for name, each in counted.items() if any(each.held)),
+        counted=counted,
+        bit_of={unit: place for place, unit in enumerate(units)},
         asked=tuple(asked.items()),
     )
 
@@ -300,62 +336,3 @@ def _both(first: Unit, second: Unit) -> Unit:
         f"{first.surface} {second.surface}",
         tuple((*one, *other) for one in first.any_of for other in second.any_of),
     )
-
-
-# The planner's own count of public rows, from the index that serves the newest-first list: to count
-# a large set up to COMMON_AT, the index would be read from end to end.
-_SIZE_ESTIMATE = (
-    "(SELECT coalesce(max(reltuples), 0)::bigint FROM pg_class"
-    " WHERE oid = to_regclass('memory_public_newest'))"
-)
-
-
-def _count(parts: Sequence[Part], units: Sequence[Unit]) -> dict[str, tuple[int, list[int]]]:
-    """Return for each part how many rows there are, and how many hold each unit."""
-    conditions = [_holds(unit.tsquery()) for unit in units]
-    statements = [
-        _count_shared(part, units) if part.is_shared else _count_exactly(part, conditions)
-        for part in parts
-    ]
-    counted: dict[str, tuple[int, list[int]]] = {}
-    for name, size, *held in fetch_all(statements):
-        counted[name] = (size, held)
-        if name == "public":
-            for unit, count in zip(units, held, strict=True):
-                if count >= COMMON_AT and not common_terms.holds(unit.tsquery(), COMMON_AT):
-                    common_terms.add(unit.tsquery(), COMMON_AT)
-    return counted
-
-
-def _count_exactly(part: Part, conditions: Sequence[Fragment]) -> Fragment:
-    wanted = Fragment.join(
-        ", ",
-        [
-            Fragment(f"'{part.name}', count(*)"),
-            *(
-                Fragment(f"count(*) FILTER (WHERE {condition.sql})", condition.values)
-                for condition in conditions
-            ),
-        ],
-    )
-    return part.select(wanted)
-
-
-def _count_shared(part: Part, units: Sequence[Unit]) -> Fragment:
-    """Each count stops at COMMON_AT rows of `memory_public_terms` (gin over active public rows).
-
-    Terms that were common lately are not counted again.
-    """
-    few = part.count_up_to(COMMON_AT)
-    size = Fragment(
-        f"CASE WHEN {_SIZE_ESTIMATE} >= %s THEN {_SIZE_ESTIMATE} ELSE {few.sql} END",
-        (COMMON_AT, *few.values),
-    )
-    counts = [
-        Fragment("%s::bigint", (COMMON_AT,))
-        if common_terms.holds(unit.tsquery(), COMMON_AT)
-        else part.having(_holds(unit.tsquery())).count_up_to(COMMON_AT)
-        for unit in units
-    ]
-    wanted = Fragment.join(", ", [size, *counts])
-    return Fragment(f"SELECT '{part.name}', {wanted.sql}", wanted.values)

@@ -278,6 +278,13 @@ class Memory(models.Model):
                 name="memory_public_terms",
                 condition=ACTIVE & models.Q(visibility="public"),
             ),
+            # Serves the lexical leg over a person's own rows: of 10,000 those that hold a word.
+            GinIndex(
+                fields=["owner", "search_vector"],
+                name="memory_own_terms",
+                condition=ACTIVE & models.Q(owner__isnull=False),
+                fastupdate=False,
+            ),
             # Serves the person's own forgotten, superseded and expired lists, and forgotten texts.
             models.Index(
                 fields=["owner", "-archived_at"],

@@ -27,6 +27,8 @@ from junior_memory import (
 from junior_memory.access import Source, person
 from junior_memory.embeddings import content_hash
 from junior_memory.filters import Filters
+from junior_memory.lexical.census import Scored
+from junior_memory.lexical.leg import best
 from junior_memory.models import Memory, MemoryEmbedding, ModelCall, User
 from junior_memory.providers import ModelName, embedder_for
 from junior_memory.providers.fake import FakeEmbedder
@@ -264,6 +266,26 @@ def test_inactive_rows_are_never_near(cast: Cast, now: datetime) -> None:
     forgetting.forget(person(cast.alice), gone.pk, doer=BY_TEST, now=now)
     found = near(person(cast.alice), "needle", now + timedelta(hours=2))
     assert [row.id for row in found] == [kept.pk]
+
+
+def test_pages_are_cut_from_one_order_when_the_legs_disagree(cast: Cast, now: datetime) -> None:
+    bulk(150, owner=cast.alice, agent=cast.agent, now=now, word="needle thimble")
+    bulk(90, owner=cast.alice, agent=cast.agent, now=now, word="needle")
+    viewer = person(cast.alice)
+    pages = [
+        search_memories(viewer, "needle thimble 77", limit=10, offset=offset, now=now).hits
+        for offset in range(0, 200, 10)
+    ]
+    ids = [hit.memory.pk for page in pages for hit in page]
+    assert len(ids) == len(set(ids)) == 200
+
+
+def test_on_equal_scores_a_cut_list_keeps_private_rows(now: datetime) -> None:
+    def row(number: int, visibility: str) -> Scored:
+        return Scored(uuid.UUID(int=number), 0.5, visibility, now, visibility)
+
+    rows = [row(1, "public"), row(2, "private"), row(3, "org"), row(4, "session")]
+    assert {each.visibility for each in best(rows, 2)} == {"private", "session"}
 
 
 @in_the_open
