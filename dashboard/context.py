@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from django.contrib.messages import get_messages
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from dashboard.http import UNDO_TAG
 from dashboard.inbox import count_waiting
+from dashboard.words import number
 from junior_memory import clock
 from junior_memory.access import person
 from junior_memory.conf import conf
@@ -50,13 +53,13 @@ class Shell:
     """The frame's own data, read lazily and at most once a request."""
 
     pages = (
-        ("memories", "Memories", False),
-        ("inbox", "Inbox", False),
-        ("recall", "Recall", False),
-        ("settings", "Settings", False),
-        ("overview", "Overview", True),
-        ("people", "People", True),
-        ("system", "System", True),
+        ("memories", gettext_noop("Memories"), False),
+        ("inbox", gettext_noop("Inbox"), False),
+        ("recall", gettext_noop("Recall"), False),
+        ("settings", gettext_noop("Settings"), False),
+        ("overview", gettext_noop("Overview"), True),
+        ("people", gettext_noop("People"), True),
+        ("system", gettext_noop("System"), True),
     )
 
     def __init__(self, request: HttpRequest) -> None:
@@ -99,7 +102,7 @@ class Shell:
         for name, title, for_staff in self.pages:
             if for_staff is staff:
                 try:
-                    yield Link(name, reverse(name), title)
+                    yield Link(name, reverse(name), _(title))
                 except NoReverseMatch:
                     continue
 
@@ -123,14 +126,14 @@ class Shell:
         viewer = person(user)
         rows = Memory.objects.visible_to(viewer).active(clock.now())
         total = count_parts(list(parts_of(rows, viewer)))
-        return f"{total.value:,}{'' if total.relation == 'exact' else '+'}"
+        return f"{number(total.value)}{'' if total.relation == 'exact' else '+'}"
 
     @cached_property
     def waiting_count(self) -> str:
         """How much waits in the inbox, or nothing."""
         user = self._user
         count = count_waiting(person(user), now=clock.now()) if user is not None else 0
-        return f"{count:,}" if count else ""
+        return number(count) if count else ""
 
     @cached_property
     def toasts(self) -> list[Toast]:

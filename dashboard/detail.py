@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from dashboard import words
 from dashboard.query import ACTIVE
 from dashboard.rows import Row, read_rows
@@ -22,24 +25,24 @@ IN_PLACE = (ACTIVE, "held")
 NO_USES = Uses(total=0, own=())
 
 ACTIONS = {
-    "forgot": "forgotten",
-    "restored": "brought back",
-    "corrected": "corrected",
-    "approved": "approved",
-    "declined": "declined",
-    "undecided": "put back to wait",
-    "reported": "reported",
-    "removed_public": "removed",
-    "restored_public": "put back",
-    "admin_read": "read by staff",
+    "forgot": gettext_noop("forgotten"),
+    "restored": gettext_noop("brought back"),
+    "corrected": gettext_noop("corrected"),
+    "approved": gettext_noop("approved"),
+    "declined": gettext_noop("declined"),
+    "undecided": gettext_noop("put back to wait"),
+    "reported": gettext_noop("reported"),
+    "removed_public": gettext_noop("removed"),
+    "restored_public": gettext_noop("put back"),
+    "admin_read": gettext_noop("read by staff"),
 }
 MEANS = {
-    "page": "on this site",
-    "api": "through the API",
-    "tool": "through the assistant",
-    "command": "by an operator",
-    "worker": "by itself",
-    "admin": "in the admin",
+    "page": gettext_noop("on this site"),
+    "api": gettext_noop("through the API"),
+    "tool": gettext_noop("through the assistant"),
+    "command": gettext_noop("by an operator"),
+    "worker": gettext_noop("by itself"),
+    "admin": gettext_noop("in the admin"),
 }
 
 
@@ -156,12 +159,13 @@ def _happenings(viewer: Viewer, past: History) -> list[Happening]:
     own = viewer.user.pk if viewer.user else None
     found = []
     for entry in past.entries:
-        who = "you" if entry.actor_id == own else "somebody else"
+        who = _("you") if entry.actor_id == own else _("somebody else")
         if entry.actor_id is None:
-            who = "the system"
-        done = ACTIONS.get(entry.action, entry.action.replace("_", " "))
-        means = MEANS.get(entry.via, entry.via)
-        found.append(Happening(entry.created_at, f"{done} by {who}, {means}", entry.reason))
+            who = _("the system")
+        done = _(ACTIONS.get(entry.action, entry.action.replace("_", " ")))
+        means = _(MEANS.get(entry.via, entry.via))
+        said = _("{done} by {who}, {means}").format(done=done, who=who, means=means)
+        found.append(Happening(entry.created_at, said, entry.reason))
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from dashboard.what_if import has_model
 from junior_memory.holding import MAX_REASON
@@ -34,7 +35,7 @@ class SignInForm(_Form):
     """E-mail and password."""
 
     email = forms.EmailField(
-        label="E-mail",
+        label=_("E-mail"),
         max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
     )
@@ -49,7 +50,7 @@ class SignInLinkForm(_Form):
     """Where to send a one-time link."""
 
     email = forms.EmailField(
-        label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
+        label=_("E-mail"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
     )
 
 
@@ -57,7 +58,7 @@ class ContentForm(_Form):
     """The text of a memory. Length is judged by the domain, after whitespace is collapsed."""
 
     content = forms.CharField(
-        label="What should be remembered?",
+        label=_("What should be remembered?"),
         max_length=4 * MAX_CONTENT_LENGTH,
         widget=forms.Textarea(attrs={"rows": 2, "class": "fact-input", "dir": "auto"}),
     )
@@ -75,9 +76,9 @@ class AddMemoryForm(ContentForm):
     kind = forms.ChoiceField(choices=MemoryKind.choices, initial=MemoryKind.KNOWLEDGE)
     agent = forms.ChoiceField()
     expires_on = forms.DateField(
-        label="Forget by itself after",
+        label=_("Forget by itself after"),
         required=False,
-        help_text="Leave empty to keep it until you forget it.",
+        help_text=_("Leave empty to keep it until you forget it."),
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     key = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
@@ -85,7 +86,7 @@ class AddMemoryForm(ContentForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         choices = _agent_choices()
-        self.fields["agent"] = forms.ChoiceField(label="For which agent", choices=choices)
+        self.fields["agent"] = forms.ChoiceField(label=_("For which agent"), choices=choices)
         self.fields["agent"].widget.attrs["class"] = "input"
 
     def expires_at(self) -> datetime | None:
@@ -103,7 +104,7 @@ class CorrectForm(ContentForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["content"].label = "What should it say instead?"
+        self.fields["content"].label = _("What should it say instead?")
 
 
 class EraseForm(_Form):
@@ -112,7 +113,7 @@ class EraseForm(_Form):
     WORD = "erase"
 
     confirm = forms.CharField(
-        label="Type “erase” to confirm",
+        label=_("Type “erase” to confirm"),
         max_length=20,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
     )
@@ -121,7 +122,7 @@ class EraseForm(_Form):
         """Accept the word alone, whatever its case."""
         word: str = self.cleaned_data["confirm"].strip().lower()
         if word != self.WORD:
-            raise forms.ValidationError("That is not the word “erase”.")
+            raise forms.ValidationError(_("That is not the word “erase”."))
         return word
 
 
@@ -129,7 +130,7 @@ class ReasonForm(_Form):
     """Why somebody does what another person will read the reason of."""
 
     reason = forms.CharField(
-        label="Why?",
+        label=_("Why?"),
         max_length=MAX_REASON,
         widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
     )
@@ -139,38 +140,40 @@ class AdminReadForm(ReasonForm):
     """Whose memory a staff member reads, and the reason that this person sees."""
 
     person = forms.CharField(
-        label="Whose memory",
+        label=_("Whose memory"),
         max_length=254,
-        help_text="Their e-mail address.",
+        help_text=_("Their e-mail address."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
     )
     field_order = ("person", "reason")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, auto_id="read_%s", **kwargs)
-        self.fields["reason"].help_text = "They see it word for word, with your name and the time."
+        self.fields["reason"].help_text = _(
+            "They see it word for word, with your name and the time."
+        )
 
 
 class WhatIfForm(_Form):
     """A message as an assistant might get it, and where."""
 
     WHERE = (
-        ("private", "In a private conversation with you"),
-        ("org", "In a team’s conversation"),
-        ("public", "Where everyone can read"),
+        ("private", _("In a private conversation with you")),
+        ("org", _("In a team’s conversation")),
+        ("public", _("Where everyone can read")),
     )
 
     text = forms.CharField(
-        label="A message to the assistant",
+        label=_("A message to the assistant"),
         max_length=32_000,
         strip=False,
         widget=forms.Textarea(
-            attrs={"rows": 3, "dir": "auto", "placeholder": "Can we deploy on Friday afternoon?"}
+            attrs={"rows": 3, "dir": "auto", "placeholder": _("Can we deploy on Friday afternoon?")}
         ),
     )
-    where = forms.ChoiceField(label="Where it is written", choices=WHERE)
+    where = forms.ChoiceField(label=_("Where it is written"), choices=WHERE)
     ask_model = forms.BooleanField(
-        label="Ask the model that chooses; this costs what one recall costs", required=False
+        label=_("Ask the model that chooses; this costs what one recall costs"), required=False
     )
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
@@ -180,9 +183,9 @@ class WhatIfForm(_Form):
             for one in user.memberships.select_related("organization")
         }
         teams = [("", "No team"), *((key, org.name) for key, org in self._orgs.items())]
-        self.fields["agent"] = forms.ChoiceField(label="Which agent", choices=_agent_choices())
+        self.fields["agent"] = forms.ChoiceField(label=_("Which agent"), choices=_agent_choices())
         self.fields["team"] = forms.ChoiceField(
-            label="Whose team’s agent", choices=teams, required=False
+            label=_("Whose team’s agent"), choices=teams, required=False
         )
         for name in ("agent", "team"):
             self.fields[name].widget.attrs["class"] = "input"

@@ -25,14 +25,14 @@ AGENTS_OFFERED = 200
 TYPED = (forms.TextInput, forms.PasswordInput, forms.Textarea, forms.DateInput, forms.Select)
 
 PUBLIC_USES = (
-    (PublicUse.PREFERENCES, "Preferences only: how I like things, never what I know or do"),
-    (PublicUse.ALL, "Everything"),
-    (PublicUse.NONE, "Nothing"),
+    (PublicUse.PREFERENCES, _("Preferences only: how I like things, never what I know or do")),
+    (PublicUse.ALL, _("Everything")),
+    (PublicUse.NONE, _("Nothing")),
 )
 SCOPES = (
-    ("read", "Read and export"),
-    ("write", "Add, correct, forget and change settings"),
-    ("report", "Read the overview’s numbers (staff)"),
+    ("read", _("Read and export")),
+    ("write", _("Add, correct, forget and change settings")),
+    ("report", _("Read the overview’s numbers (staff)")),
 )
 
 
@@ -57,10 +57,10 @@ class _Form(forms.Form):
 class ConsentForm(_Form):
     """What a person allows."""
 
-    learning = forms.BooleanField(label="Learn from my conversations", required=False)
-    recall = forms.BooleanField(label="Use what is remembered about me", required=False)
+    learning = forms.BooleanField(label=_("Learn from my conversations"), required=False)
+    recall = forms.BooleanField(label=_("Use what is remembered about me"), required=False)
     public_use = forms.ChoiceField(
-        label="In public and team conversations, my assistant may use",
+        label=_("In public and team conversations, my assistant may use"),
         choices=PUBLIC_USES,
         widget=forms.RadioSelect,
     )
@@ -81,7 +81,7 @@ class TopicsForm(_Form):
     """Topics that are never learned, one on each line."""
 
     topics = forms.CharField(
-        label="One topic on each line",
+        label=_("One topic on each line"),
         required=False,
         max_length=MAX_TOPICS * (MAX_TOPIC_LENGTH + 2) * 2,
         help_text=f"Up to {MAX_TOPICS} topics of {MAX_TOPIC_LENGTH} characters.",
@@ -103,7 +103,7 @@ class ProfileForm(_Form):
     """How a person is called."""
 
     display_name = forms.CharField(
-        label="Your name",
+        label=_("Your name"),
         required=False,
         max_length=120,
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
@@ -129,7 +129,7 @@ class PasswordForm(_SetPasswordForm):
     """A new password; the present one first, when there is one."""
 
     present = forms.CharField(
-        label="Present password",
+        label=_("Present password"),
         max_length=4096,
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
@@ -141,10 +141,10 @@ class PasswordForm(_SetPasswordForm):
         super().__init__(user, *args, **kwargs)
         if not user.has_usable_password():
             del self.fields["present"]
-        self.fields[
-            "new_password1"
-        ].help_text = "At least 8 characters, and none of the usual ones."
-        self.fields["new_password2"].label = "New password again"
+        self.fields["new_password1"].help_text = _(
+            "At least 8 characters, and none of the usual ones."
+        )
+        self.fields["new_password2"].label = _("New password again")
         self.fields["new_password2"].help_text = ""
         _dress(self)
 
@@ -152,7 +152,7 @@ class PasswordForm(_SetPasswordForm):
         """Refuse a wrong present password."""
         typed: str = self.cleaned_data["present"]
         if not self.user.check_password(typed):
-            raise forms.ValidationError("That is not your present password.")
+            raise forms.ValidationError(_("That is not your present password."))
         return typed
 
 
@@ -160,22 +160,22 @@ class TokenForm(_Form):
     """A new personal token."""
 
     label = forms.CharField(
-        label="What it is for",
+        label=_("What it is for"),
         max_length=100,
         required=False,
-        widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "Backup script"}),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": _("Backup script")}),
     )
     scopes = forms.MultipleChoiceField(
-        label="What it may do",
+        label=_("What it may do"),
         choices=SCOPES,
         initial=["read"],
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose what the token may do."},
     )
     expires_on = forms.DateField(
-        label="Stops working after",
+        label=_("Stops working after"),
         required=False,
-        help_text="Leave empty for a token that works until you revoke it.",
+        help_text=_("Leave empty for a token that works until you revoke it."),
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
 
@@ -191,7 +191,7 @@ class TokenForm(_Form):
             return None
         end = timezone.make_aware(datetime.combine(on, time(23, 59, 59)))
         if end <= timezone.now():
-            raise forms.ValidationError("That day is over.")
+            raise forms.ValidationError(_("That day is over."))
         return end
 
 
@@ -199,7 +199,7 @@ class ImportForm(_Form):
     """A file that an export made."""
 
     file = forms.FileField(
-        label="An export file",
+        label=_("An export file"),
         widget=forms.FileInput(attrs={"accept": ".ndjson,application/x-ndjson"}),
     )
 
@@ -216,7 +216,7 @@ class ForgetEverythingForm(_Form):
 
     SENTENCE = "forget everything"
 
-    agent = forms.ChoiceField(label="Of what", required=False)
+    agent = forms.ChoiceField(label=_("Of what"), required=False)
     confirm = forms.CharField(
         label=f"Type “{SENTENCE}” to confirm",
         max_length=40,

@@ -17,6 +17,7 @@ from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
@@ -93,7 +94,7 @@ def say(
     """
     level = messages.ERROR if failed else messages.SUCCESS
     tags = f"{UNDO_TAG}{undo} {target}" if undo else ""
-    messages.add_message(request, level, text, extra_tags=tags)
+    messages.add_message(request, level, _(text), extra_tags=tags)
 
 
 def next_url(request: HttpRequest, default: str) -> str:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
+
 from dashboard import words
 from dashboard.query import ACTIVE, ListQuery, Place
-from dashboard.rows import BY_MEANING, Row, read_rows
+from dashboard.rows import Row, read_rows
 from junior_memory.access import Viewer
-from junior_memory.counting import COUNTED, FilterCounts, count_by_filter, count_parts
+from junior_memory.counting import COUNTED, FilterCounts, Total, count_by_filter, count_parts
 from junior_memory.models import Memory, MemoryKind, Origin, Visibility
 from junior_memory.parts import parts_of
 from junior_memory.search import MAX_RANKED, search_memories
@@ -24,21 +27,27 @@ MANY = 200
 """Rows from which a list is drawn closer together."""
 
 STATE_TITLES = (
-    ("active", "Remembered"),
-    ("superseded", "Replaced"),
-    ("expired", "Expired"),
-    ("forgotten", "Forgotten"),
+    ("active", gettext_noop("Remembered")),
+    ("superseded", gettext_noop("Replaced")),
+    ("expired", gettext_noop("Expired")),
+    ("forgotten", gettext_noop("Forgotten")),
 )
 ORIGIN_TITLES: dict[str, str] = {
-    Origin.EXPLICIT: "Asked for",
-    Origin.AUTOMATIC: "Learned",
-    Origin.IMPORT: "Imported",
+    Origin.EXPLICIT: gettext_noop("Asked for"),
+    Origin.AUTOMATIC: gettext_noop("Learned"),
+    Origin.IMPORT: gettext_noop("Imported"),
 }
 KIND_TITLES: dict[str, str] = {
-    MemoryKind.PREFERENCE: "Preferences",
-    MemoryKind.PROCEDURE: "Procedures",
-    MemoryKind.KNOWLEDGE: "Knowledge",
+    MemoryKind.PREFERENCE: gettext_noop("Preferences"),
+    MemoryKind.PROCEDURE: gettext_noop("Procedures"),
+    MemoryKind.KNOWLEDGE: gettext_noop("Knowledge"),
 }
+
+
+def _at_least(total: Total) -> str:
+    """Write how many were counted, and whether there are more."""
+    count = words.number(total.value)
+    return count if total.relation == "exact" else _("More than {n}").format(n=count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,31 +87,52 @@ class Listing:
     def summary(self) -> str:
         """Say in a sentence how many there are and in which order."""
         total = self.counts.total
-        number = f"{total.value:,}" if total.relation == "exact" else f"More than {total.value:,}"
-        one = total.value == 1
-        noun = "memory" if one else "memories"
         if self.query.q and (total.value or self.rows):
-            said = f"{number} {noun} {'matches' if one else 'match'}, best first."
+            found = ngettext(
+                "{n} memory matches, best first.", "{n} memories match, best first.", total.value
+            )
             if not total.value:
-                said = "No memory holds these words; these come close in meaning."
-            elif any(row.matched == BY_MEANING for row in self.rows):
-                said = f"{said[:-1]}; then what comes close in meaning."
-            return f"{said} {self._apology}".strip()
+                found = _("No memory holds these words; these come close in meaning.")
+            elif any(row.by_meaning for row in self.rows):
+                found = ngettext(
+                    "{n} memory matches, best first; then what comes close in meaning.",
+                    "{n} memories match, best first; then what comes close in meaning.",
+                    total.value,
+                )
+            return f"{found.format(n=_at_least(total))} {self._apology}".strip()
         if not total.value:
-            return "No memory matches." if self.query.q else "No memories here."
+            return _("No memory matches.") if self.query.q else _("No memories here.")
         match self.query.state:
             case "active":
-                return f"{number} {noun}, newest first."
+                said = ngettext(
+                    "{n} memory, newest first.", "{n} memories, newest first.", total.value
+                )
             case "forgotten":
-                return f"{number} forgotten {noun}; each can be brought back until it is erased."
+                said = ngettext(
+                    "{n} forgotten memory; it can be brought back until it is erased.",
+                    "{n} forgotten memories; each can be brought back until it is erased.",
+                    total.value,
+                )
             case "superseded":
-                return f"{number} earlier {'wording' if one else 'wordings'}, replaced since."
-        return f"{number} {noun} whose date has passed."
+                said = ngettext(
+                    "{n} earlier wording, replaced since.",
+                    "{n} earlier wordings, replaced since.",
+                    total.value,
+                )
+            case _other:
+                said = ngettext(
+                    "{n} memory whose date has passed.",
+                    "{n} memories whose date has passed.",
+                    total.value,
+                )
+        return said.format(n=_at_least(total))
 
     @property
     def _apology(self) -> str:
         """Say when a part of the search did not answer."""
-        return "Part of the search did not answer, so some may be missing." if self.degraded else ""
+        if not self.degraded:
+            return ""
+        return _("Part of the search did not answer, so some may be missing.")
 
     @property
     def url(self) -> str:
@@ -155,8 +185,9 @@ class Listing:
         found = count_parts(list(parts_of(rows, self.viewer)))
         if not found.value:
             return ""
-        number = f"{found.value:,}" if found.relation == "exact" else f"More than {found.value:,}"
-        return f"{number} new since your last visit, {words.day(self.since, now=self.now)}."
+        return _("{n} new since your last visit, {day}.").format(
+            n=_at_least(found), day=words.day(self.since, now=self.now)
+        )
 
     @cached_property
     def states(self) -> list[Chip]:
@@ -164,9 +195,9 @@ class Listing:
         counts = _count_own_states(self.viewer, now=self.now)
         return [
             Chip(
-                title,
+                _(title),
                 ListQuery(state=state).url(),
-                "" if state == ACTIVE else f"{counts[state]:,}",
+                "" if state == ACTIVE else words.number(counts[state]),
                 state == self.query.state,
             )
             for state, title in STATE_TITLES
@@ -178,12 +209,17 @@ class Listing:
         """Who sees it: all, and each visibility that occurs."""
         counts = self.counts.visibility
         everything = Chip(
-            "All",
+            _("All"),
             self.query.url(visibility=""),
             self._number(sum(counts.values())),
             not self.query.visibility,
         )
-        return [everything, *self._chips("visibility", counts, dict(Visibility.choices))]
+        return [
+            everything,
+            *self._chips(
+                "visibility", counts, {key: str(title) for key, title in Visibility.choices}
+            ),
+        ]
 
     @cached_property
     def kinds(self) -> list[Chip]:
@@ -206,14 +242,14 @@ class Listing:
     def _number(self, count: int) -> str:
         """Write a count; where public rows were counted no further, more than that is "+"."""
         if self.counts.total.relation == "exact" or count <= COUNTED:
-            return f"{count:,}"
-        return f"{count - 1:,}+"
+            return words.number(count)
+        return f"{words.number(count - 1)}+"
 
     def _chips(self, name: str, counts: dict[str, int], titles: dict[str, str]) -> list[Chip]:
         chosen = getattr(self.query, name)
         return [
             Chip(
-                title,
+                title if name == "agent" else _(title),
                 self.query.url(**{name: "" if value == chosen else value}),
                 self._number(counts.get(value, 0)),
                 value == chosen,

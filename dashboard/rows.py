@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from dashboard import words
 from dashboard.query import ACTIVE
 from junior_memory import history
@@ -15,7 +17,6 @@ from junior_memory.models import Memory, Origin
 from junior_memory.search import Match, highlight_spans
 
 RESTORABLE = ("user_removed", "tool_removed")
-BY_MEANING = "same meaning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,11 @@ class Row:
         return self.mine and self.state == ACTIVE
 
     @property
+    def by_meaning(self) -> bool:
+        """True when a search found it by meaning alone."""
+        return self.matched == _("same meaning")
+
+    @property
     def restorable(self) -> bool:
         """True when its person may still bring it back."""
         return self.state == "forgotten" and self.memory.archive_reason in RESTORABLE
@@ -53,7 +59,8 @@ class Row:
     @property
     def held_because(self) -> str:
         """Why it waits for a person's word."""
-        return words.HELD_REASONS.get(self.memory.held_reason, "It waits for your word.")
+        reason = words.HELD_REASONS.get(self.memory.held_reason)
+        return _(reason) if reason else _("It waits for your word.")
 
     @property
     def matched(self) -> str:
@@ -62,10 +69,10 @@ class Row:
             case None:
                 return ""
             case Match(words=found) if found:
-                return "same words"
+                return _("same words")
             case Match(characters=True):
-                return "matched by characters"
-        return BY_MEANING
+                return _("matched by characters")
+        return _("same meaning")
 
 
 def read_rows(

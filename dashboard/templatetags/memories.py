@@ -11,6 +11,7 @@ from django.utils.formats import date_format
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
 
 from dashboard import words
 from junior_memory import clock
@@ -36,15 +37,16 @@ def day(moment: datetime) -> SafeString:
 @register.filter
 def moment(at: datetime) -> SafeString:
     """Draw a moment as day and time."""
-    return _time(at, date_format(localtime(at), "j M Y, H:i"))
+    return _time(at, date_format(localtime(at), _("j M Y, H:i")))
 
 
 def _time(at: datetime, text: str) -> SafeString:
     local = localtime(at)
     return format_html(
-        '<time datetime="{}" title="{} UTC">{}</time>',
+        '<time datetime="{}" title="{} {}">{}</time>',
         local.isoformat(timespec="seconds"),
-        date_format(local, "j F Y, H:i"),
+        date_format(local, _("j F Y, H:i")),
+        local.tzname(),
         text,
     )
 
@@ -79,7 +81,7 @@ def _code(found: re.Match[str]) -> str:
 @register.filter
 def spelled(code: str, known: dict[str, str] | None = None) -> str:
     """Put a code into words: those that are known, or its own without underscores."""
-    return (known or {}).get(code) or code.replace("_", " ")
+    return _((known or {}).get(code) or code.replace("_", " "))
 
 
 @register.filter

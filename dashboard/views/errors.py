@@ -11,6 +11,8 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 
 def _answer(
@@ -20,7 +22,7 @@ def _answer(
     if request.path.startswith(("/api/", "/mcp")):
         response = JsonResponse({"error": {"code": code, "message": message}}, status=status)
     else:
-        body = render_to_string(f"errors/{page}.html", {"message": message})
+        body = render_to_string(f"errors/{page}.html", {"message": _(message)})
         response = HttpResponse(body, status=status)
     add_never_cache_headers(response)
     response["Cache-Control"] = "no-store"
@@ -29,7 +31,7 @@ def _answer(
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
     """400: the request could not be read."""
-    message = "That request could not be understood."
+    message = gettext_noop("That request could not be understood.")
     return _answer(request, status=400, code="bad_request", message=message, page="400")
 
 
@@ -40,25 +42,25 @@ def refused(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
     """403: known, but not allowed."""
-    message = "You may not do that."
+    message = gettext_noop("You may not do that.")
     return _answer(request, status=403, code="forbidden", message=message, page="403")
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001
     """403: the form is too old, or came from another site."""
-    message = "This form is no longer valid. Go back, reload the page and try again."
+    message = gettext_noop("This form is no longer valid. Go back, reload the page and try again.")
     return _answer(request, status=403, code="csrf", message=message, page="403")
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
     """404: absent, or somebody else's: the same answer for both."""
-    message = "There is nothing here."
+    message = gettext_noop("There is nothing here.")
     return _answer(request, status=404, code="not_found", message=message, page="404")
 
 
 def unavailable(request: HttpRequest) -> HttpResponse:
     """503: what is remembered cannot be reached just now."""
-    message = "The memory store does not answer just now. Try again in a moment."
+    message = gettext_noop("The memory store does not answer just now. Try again in a moment.")
     response = _answer(request, status=503, code="unavailable", message=message, page="503")
     response["Retry-After"] = "5"
     return response
@@ -68,5 +70,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """500, or 503 when what failed outside of a view was the database."""
     if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
         return unavailable(request)
-    message = "Something went wrong on our side. Nothing was lost."
+    message = gettext_noop("Something went wrong on our side. Nothing was lost.")
     return _answer(request, status=500, code="error", message=message, page="500")

@@ -6,8 +6,10 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
+from dashboard import words
 from dashboard.access import login_required
 from dashboard.forms import AddMemoryForm
 from dashboard.http import (
@@ -80,7 +82,7 @@ def add_memory(request: HtmxHttpRequest) -> HttpResponse:
         except JuniorMemoryError as error:
             form.add_error("content", error.message)
         else:
-            say(request, "Remembered." if made.created else "That is remembered already.")
+            say(request, _("Remembered.") if made.created else _("That is remembered already."))
             return _answer_with_added(request, made.stored)
     page = "dashboard/memories/new.html"
     return render(request, page, {"add": form}, part=ADD, status=422)
@@ -131,9 +133,9 @@ def forget_selected(request: HtmxHttpRequest) -> HttpResponse:
         return answer_with_list(request, url)
     done = forgetting.forget_many(viewer_of(request), ids, doer=doer_of(request))
     count, left = len(done.forgotten), len(ids) - len(done.forgotten)
-    text = f"Forgot {count} {'memory' if count == 1 else 'memories'}."
+    text = _("Forgot {memories}.").format(memories=words.memories(count))
     if left:
-        text += f" {left} could not be forgotten."
+        text += " " + _("{n} could not be forgotten.").format(n=left)
     undo = reverse("batch_restore", args=[done.batch_id]) if count else ""
     say(request, text, undo=undo, target="#results", failed=not count)
     return answer_with_list(request, url)
@@ -144,8 +146,8 @@ def forget_selected(request: HtmxHttpRequest) -> HttpResponse:
 def restore_batch(request: HtmxHttpRequest, batch_id: UUID) -> HttpResponse:
     """Undo one move as far as it goes."""
     back = forgetting.restore_batch(viewer_of(request), batch_id, doer=doer_of(request))
-    text = f"Brought back {back.restored} {'memory' if back.restored == 1 else 'memories'}."
+    text = _("Brought back {memories}.").format(memories=words.memories(back.restored))
     if back.skipped:
-        text += f" {len(back.skipped)} could not come back."
+        text += " " + _("{n} could not come back.").format(n=len(back.skipped))
     say(request, text)
     return answer_with_list(request, next_url(request, reverse("memories")))

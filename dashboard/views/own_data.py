@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -20,6 +21,7 @@ from dashboard.forms_settings import ForgetEverythingForm, ImportForm
 from dashboard.http import HtmxHttpRequest, doer_of, redirect_to, render, say, viewer_of, wants_part
 from dashboard.own_paper import read_paper
 from dashboard.views.settings import refused, show_section
+from dashboard.words import memories
 from junior_memory import forgetting
 from junior_memory.errors import InvalidInput
 from junior_memory.exchange import export_lines, import_lines
@@ -99,7 +101,7 @@ def forget_everything(request: HtmxHttpRequest) -> HttpResponse:
     undo = reverse("batch_restore", args=[done.batch_id]) if count else ""
     say(
         request,
-        f"Forgot everything: {count:,} {'memory' if count == 1 else 'memories'}.",
+        _("Forgot everything: {memories}.").format(memories=memories(count)),
         undo=undo,
     )
     # A redirect to another place of the same page would not load it again.

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import login_required
@@ -39,7 +40,7 @@ def list_marks(request: HtmxHttpRequest) -> HttpResponse:
 def lift_mark(request: HtmxHttpRequest, mark_id: UUID) -> HttpResponse:
     """Let a forgotten fact be learned again."""
     records.lift_mark(viewer_of(request), mark_id, doer=doer_of(request))
-    text = "Lifted: this may be learned again. It stays forgotten until it is."
+    text = gettext_noop("Lifted: this may be learned again. It stays forgotten until it is.")
     if wants_part(request):
         return changed(request, "marks", text)
     say(request, text)
