@@ -1,0 +1,74 @@
+"""The self-test sees what keeps people apart break, and leaves nothing behind."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from junior_memory.access import Viewer
+from junior_memory.models import (
+    Agent,
+    AuditEntry,
+    ConversationEvent,
+    Identity,
+    Memory,
+    Organization,
+    User,
+)
+from junior_memory.querysets import MemoryQuerySet
+from junior_memory.self_test import self_test
+from tests.cast import Cast
+from tests.factories import make_memory
+
+LEFT = (User, Memory, Identity, Organization, Agent, AuditEntry, ConversationEvent)
+
+
+def test_whole_deployment_is_green_and_nothing_is_left(cast: Cast, settings: Any) -> None:
+    settings.JUNIOR_MEMORY = settings.JUNIOR_MEMORY | {"embedder": "fake"}
+    make_memory(content="A canary sings.", visibility="public")
+    before = [model.objects.count() for model in LEFT]
+    found = self_test()
+    assert found.is_green, found.red
+    assert len(found.checks) > 50
+    assert [model.objects.count() for model in LEFT] == before
+
+
+def test_rule_that_lets_everybody_see_everything_is_red_everywhere(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def everything(rows: MemoryQuerySet, viewer: Viewer) -> MemoryQuerySet:
+        return rows.all()
+
+    monkeypatch.setattr(MemoryQuerySet, "visible_to", everything)
+    found = self_test()
+    assert not found.is_green
+    paths = {check.path for check in found.red if check.leaked}
+    assert paths >= {"list", "one by one", "search", "counts", "recall"}
+    assert paths >= {"tool listMemories", "tool searchMemories"}
+
+
+def test_rule_that_forgets_the_agent_or_hides_ones_own_is_red(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = MemoryQuerySet.visible_to
+
+    def without_sessions(rows: MemoryQuerySet, viewer: Viewer) -> MemoryQuerySet:
+        return rule(rows, viewer).exclude(visibility="session")
+
+    monkeypatch.setattr(MemoryQuerySet, "visible_to", without_sessions)
+    found = self_test()
+    assert {check.path for check in found.red} >= {"list", "search", "conversation"}
+    assert all(check.missing and not check.leaked for check in found.red)
+
+
+def test_command_ends_with_an_error_when_red(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = StringIO()
+    call_command("self_test", stdout=out)
+    assert "green" in out.getvalue()
+    monkeypatch.setattr(MemoryQuerySet, "visible_to", lambda rows, _: rows.all())
+    with pytest.raises(CommandError):
+        call_command("self_test", stdout=out)
+    assert "RED  search" in out.getvalue()
