@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -295,6 +296,19 @@ def test_known_facts_are_context_that_cannot_be_cited_or_break_out() -> None:
     assert text.count("</known>") == 1
     assert KEY not in text
     assert len(text) < 2_000
+
+
+def _known(one: Known, _text: str) -> Sequence[Known]:
+    return (one,)
+
+
+def test_a_secret_that_a_known_facts_bound_would_have_cut_is_masked_first() -> None:
+    for shift in range(0, 30, 3):
+        content = "x" * (570 + shift) + f" {KEY} end"
+        known = Known(number("k"), content, NOW, "preference")
+        model = FakeChatModel(answer())
+        read(model=model, existing=partial(_known, known))
+        assert KEY[:8] not in model.asked[0].messages[1].text
 
 
 def test_facts_of_earlier_windows_are_known_to_later_ones() -> None:
