@@ -20,12 +20,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="user",
             name="language",
-            field=models.CharField(blank=True, max_length=10),
+            field=models.CharField(blank=True, db_default="", default="", max_length=10),
         ),
         migrations.AddField(
             model_name="user",
             name="time_zone",
-            field=models.CharField(blank=True, max_length=64),
+            field=models.CharField(blank=True, db_default="", default="", max_length=64),
         ),
         migrations.CreateModel(
             name="Invitation",

@@ -76,8 +76,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     )
     last_visit_at = models.DateTimeField(null=True, blank=True, editable=False)
     # Empty: the browser's language, and UTC.
-    language = models.CharField(max_length=10, blank=True)
-    time_zone = models.CharField(max_length=64, blank=True)
+    language = models.CharField(max_length=10, blank=True, default="", db_default="")
+    time_zone = models.CharField(max_length=64, blank=True, default="", db_default="")
 
     objects = UserManager()
 
