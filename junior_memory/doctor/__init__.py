@@ -14,7 +14,7 @@ from django.db import Error
 from pydantic import ValidationError
 
 from junior_memory import clock
-from junior_memory.doctor import data, environment, server, work
+from junior_memory.doctor import data, environment, isolation, server, work
 from junior_memory.doctor.finding import Finding, State, fail, worst
 
 __all__ = ["Finding", "State", "examine", "worst"]
@@ -54,10 +54,13 @@ OF_THE_TABLES: Sequence[tuple[str, Check]] = (
 )
 
 
-def examine(*, now: datetime | None = None, ask_model: bool = False) -> Iterator[Finding]:
+def examine(
+    *, now: datetime | None = None, quick: bool = False, ask_model: bool = False
+) -> Iterator[Finding]:
     """Look at everything that can be looked at, in a fixed order.
 
-    With `ask_model` the chat model and a remote embedder are asked one small, paid question each.
+    `quick` leaves out the self-test of isolation, which takes seconds. With `ask_model` the chat
+    model and a remote embedder are asked one small, paid question each.
     """
     moment = now or clock.now()
     found: dict[str, State] = {}
@@ -73,6 +76,8 @@ def examine(*, now: datetime | None = None, ask_model: bool = False) -> Iterator
         if found["migrations"] is not State.FAIL:
             for name, check in OF_THE_TABLES:
                 yield _looked_at(name, check, moment)
+            if not quick:
+                yield _looked_at("isolation", isolation.people_are_kept_apart, moment)
     yield _looked_at("chat model", environment.chat_model_fits(ask=ask_model), moment)
     if ask_model:
         yield _looked_at("embedder answers", environment.embedder_answers, moment)

@@ -27,6 +27,7 @@ from junior_memory.models import (
     MemoryEmbedding,
     ModelCall,
 )
+from junior_memory.querysets import MemoryQuerySet
 from tests import processes
 from tests.cast import Cast
 from tests.factories import BY_TEST, make_memory
@@ -58,7 +59,7 @@ def worker_seen(*, seconds_ago: int) -> None:
 
 
 def findings(**how: Any) -> dict[str, doctor.Finding]:
-    return {finding.name: finding for finding in doctor.examine(**how)}
+    return {finding.name: finding for finding in doctor.examine(quick=True, **how)}
 
 
 def failed(**how: Any) -> list[str]:
@@ -68,7 +69,7 @@ def failed(**how: Any) -> list[str]:
 def run(*arguments: str) -> tuple[int, str]:
     out = StringIO()
     try:
-        call_command("doctor", *arguments, stdout=out)
+        call_command("doctor", "--quick", *arguments, stdout=out)
     except SystemExit as ended:
         return int(str(ended.code)), out.getvalue()
     return 0, out.getvalue()
@@ -172,10 +173,10 @@ def test_wrong_dimension_is_found(cast: Cast, fake_embedder: None) -> None:
     assert "reembed" in findings()["embedder"].remedy
 
 
-def test_missing_migrations_end_the_look_at_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_migrations_end_the_look_at_tables() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            "DELETE FROM django_migrations WHERE app = 'junior_memory' AND name LIKE '0006%%'"
+            "DELETE FROM django_migrations WHERE app = 'junior_memory' AND name LIKE '0006%'"
         )
     found = findings()
     assert found["migrations"].state is State.FAIL
@@ -388,6 +389,20 @@ def test_models_are_asked_only_when_told_to(cast: Cast, chat_model: Any) -> None
     assert ModelCall.objects.count() == 1
     chat_model.script = ["no"]
     assert failed(ask_model=True) == ["chat model"]
+
+
+def test_people_who_are_not_kept_apart_are_the_last_word(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = {finding.name: finding for finding in doctor.examine()}
+    assert whole["isolation"].state is State.OK
+    assert "read paths green" in whole["isolation"].seen
+    monkeypatch.setattr(MemoryQuerySet, "visible_to", lambda rows, _viewer: rows)
+    open_doors = {finding.name: finding for finding in doctor.examine()}
+    assert open_doors["isolation"].state is State.FAIL
+    assert "manage.py self_test" in open_doors["isolation"].remedy
+    assert "isolation" not in findings()
+    assert not Memory.objects.exists()
 
 
 def test_broken_settings_are_said_by_the_command_itself() -> None:

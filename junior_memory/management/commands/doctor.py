@@ -27,6 +27,9 @@ class Command(BaseCommand):
         """Offer JSON, and the one paid question."""
         parser.add_argument("--json", action="store_true", help="print JSON for a machine")
         parser.add_argument(
+            "--quick", action="store_true", help="leave out the self-test of isolation"
+        )
+        parser.add_argument(
             "--ask-model",
             action="store_true",
             help="ask the chat model and a remote embedder one small question each; it is paid",
@@ -35,7 +38,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **options: Any) -> None:
         """Print the page; exit code 1 when a check failed."""
         findings: list[Finding] = []
-        for finding in examine(ask_model=options["ask_model"]):
+        for finding in examine(quick=options["quick"], ask_model=options["ask_model"]):
             findings.append(finding)
             if not options["json"]:
                 self._print(finding)
