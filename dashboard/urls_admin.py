@@ -15,6 +15,7 @@ urlpatterns = [
     path("system/sessions/retry", system.retry_session, name="system_retry"),
     path("system/models/check", models.check_model, name="system_model_check"),
     path("system/models/<int:model_id>/switch", models.switch, name="system_switch"),
+    path("system/self-test", system.test_isolation, name="system_self_test"),
     path("system/audit", system.list_audit, name="system_audit"),
     path("system/public", system.list_removed, name="system_public"),
     path(

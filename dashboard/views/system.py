@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -16,9 +18,11 @@ from dashboard.system import REASONS, System
 from junior_memory import moderation, reports, sessions
 from junior_memory.errors import Conflict, NotFound
 from junior_memory.models import CompletedSession
+from junior_memory.self_test import self_test
 
 PAGE = "dashboard/system/system.html"
 QUEUE = "dashboard/system/_queue.html"
+SELF_TEST = "dashboard/system/_self_test.html"
 REMOVED = "dashboard/system/removed.html"
 REMOVED_SHOWN = 200
 
@@ -29,14 +33,29 @@ def show_system(request: HtmxHttpRequest) -> HttpResponse:
     """Show what needs attention and each part of the service; htmx gets the queue as it is now."""
     if wants_part(request):
         return _queue(request)
+    return _page(request)
+
+
+def _page(request: HtmxHttpRequest, *, part: str = "", **made: Any) -> HttpResponse:
+    """Show the page, or the part of it that was just made."""
     system = System(request.user, now=timezone.now())
-    context = {"system": system, "queue": system.queue, "reasons": REASONS}
-    return render(request, PAGE, {**context, "read_form": AdminReadForm()})
+    context = {"system": system, "queue": system.queue, "reasons": REASONS} | made
+    return render(request, PAGE, {**context, "read_form": AdminReadForm()}, part=part)
 
 
 def _queue(request: HtmxHttpRequest) -> HttpResponse:
     context = {"queue": reports.queue_state(), "reasons": REASONS}
     return render(request, PAGE, context, part=QUEUE)
+
+
+@staff_required
+@require_POST
+def test_isolation(request: HtmxHttpRequest) -> HttpResponse:
+    """Let two made-up people ask for each other's memories; the answer is kept nowhere."""
+    result = self_test()
+    if wants_part(request):
+        return render(request, SELF_TEST, {"self_test": result}, part=SELF_TEST)
+    return _page(request, self_test=result)
 
 
 @staff_required

@@ -13,7 +13,15 @@ from django.utils import timezone
 from junior_memory import admin_reads, capture, forgetting
 from junior_memory.access import person
 from junior_memory.audit import Doer, record_audit
-from junior_memory.models import Agent, CompletedSession, EmbeddingModel, ModelCall
+from junior_memory.models import (
+    Agent,
+    AuditEntry,
+    CompletedSession,
+    EmbeddingModel,
+    Memory,
+    ModelCall,
+    User,
+)
 from tests.cast import Cast
 from tests.dashboard.conftest import HTMX, SignIn, text
 from tests.factories import BY_TEST, make_memory
@@ -270,3 +278,23 @@ def test_the_audit_is_paged_and_for_staff_alone(
     assert text(root.get(older.replace("&amp;", "&"))).count("exported everything") == 2
     assert sign_in(cast.alice).get("/system/audit").status_code == 403
     assert Client().get("/system/audit").status_code == 302
+
+
+def test_the_isolation_of_people_is_tested_at_a_click_and_nothing_of_it_stays(
+    cast: Cast, root: Client
+) -> None:
+    before = Memory.objects.count(), User.objects.count(), AuditEntry.objects.count()
+    part = text(root.post("/system/self-test", headers=HTMX))
+    assert part.lstrip().startswith('<section class="panel stack" id="self-test"')
+    assert "Yes: everybody was given exactly what is theirs." in part
+    assert "too many" not in part
+    page = text(root.post("/system/self-test"))
+    assert "<h1>System</h1>" in page
+    assert "Yes: everybody was given exactly what is theirs." in page
+    assert "Yes: everybody" not in text(root.get(URL))
+    assert before == (Memory.objects.count(), User.objects.count(), AuditEntry.objects.count())
+
+
+def test_only_staff_test_the_isolation(cast: Cast, sign_in: SignIn) -> None:
+    assert sign_in(cast.alice).post("/system/self-test").status_code == 403
+    assert sign_in(cast.root).get("/system/self-test").status_code == 405

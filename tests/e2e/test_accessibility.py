@@ -81,6 +81,10 @@ def test_neither_has_what_appears_after_a_move(cast: Cast, visit: Visit, scheme:
     page.get_by_role("button", name="Switch off").first.click()
     page.locator("#off").wait_for()
     found["what-if"] = objections(page)
+    page.goto("/system")
+    page.get_by_role("button", name="Test it now").click()
+    page.locator("#self-test table").wait_for(state="attached")
+    found["isolation tested"] = objections(page)
     assert {name: said for name, said in found.items() if said} == {}
 
 
