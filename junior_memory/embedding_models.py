@@ -67,6 +67,14 @@ def is_remote(model: EmbeddingModel) -> bool:
         return False
 
 
+def list_weight_of(model: EmbeddingModel | None) -> float:
+    """Return what a model's rank lists count beside the others."""
+    try:
+        return embedder_of(model).list_weight if model else 1.0
+    except UnusableEmbedder:
+        return 1.0
+
+
 def knows_unrelated(model: EmbeddingModel) -> bool:
     """True when it is known how far apart a model puts texts that have nothing in common."""
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
@@ -79,15 +79,22 @@ PRESETS: Mapping[str, Mapping[str, Fusion]] = {
         ),
     },
     "original": {
-        "search": Fusion(k=60),
+        "search": Fusion(k=60, weights={"vector": 1.0, "private vector": 1.0}),
         "recall": Fusion(k=60, weights={"vector": 0.85, "private vector": 0.85}),
     },
 }
 
 
-def preset(name: str, purpose: Literal["search", "recall"]) -> Fusion:
-    """Return a named preset's fusion; raises KeyError for an unknown name."""
-    return PRESETS[name][purpose]
+def preset(
+    name: str, purpose: Literal["search", "recall"], *, vector_weight: float = 1.0
+) -> Fusion:
+    """Return a named preset's fusion; raises KeyError for an unknown name.
+
+    `vector_weight` is what the embedder's lists count where the preset does not say.
+    """
+    found = PRESETS[name][purpose]
+    weights = {"vector": vector_weight, "private vector": vector_weight}
+    return replace(found, weights={**weights, **found.weights})
 
 
 def competition_ranks(scores: Mapping[UUID, float]) -> dict[UUID, int]:

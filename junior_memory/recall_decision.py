@@ -252,7 +252,8 @@ def look(
         )
     ]
     closer = look_closer(rows, text, model, probe_private=True)
-    fusion = preset(conf().fusion, "recall")
+    weight = embedding_models.list_weight_of(model)
+    fusion = preset(conf().fusion, "recall", vector_weight=weight)
 
     def meanwhile(first: LegAnswer) -> None:
         if fusion.top:

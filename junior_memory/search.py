@@ -153,7 +153,9 @@ def search_memories(
         )
     gathered = gather(
         legs,
-        fusion=preset(conf().fusion, "search"),
+        fusion=preset(
+            conf().fusion, "search", vector_weight=embedding_models.list_weight_of(model)
+        ),
         limit_ms=LEG_LIMIT_MS,
         now=moment,
         closer=look_closer(rows, query, model),

@@ -35,6 +35,7 @@ class FakeEmbedder:
     nameless_cutoff = 0.7
     max_tokens = 512
     unrelated: float | None = None
+    list_weight = 1.0
 
     def __init__(
         self,

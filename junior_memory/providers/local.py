@@ -66,6 +66,7 @@ class LocalEmbedder:
     nameless_cutoff = 0.72
     max_tokens = 4_096
     unrelated: float | None = 1.0
+    list_weight = 1.0
     is_local = True
 
     def embed(

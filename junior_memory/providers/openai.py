@@ -15,6 +15,7 @@ from junior_memory.providers.base import (
     MAX_WAIT_SECONDS,
     OK,
     PAUSED,
+    READS,
     WAIT_SECONDS,
     Attempt,
     Embedded,
@@ -45,7 +46,9 @@ KNOWN = {
     "text-embedding-3-large": Known(1_536, 0.5, can_shorten=True),
     "text-embedding-ada-002": Known(1_536, 0.22),
 }
-UNKNOWN_CUTOFF = 0.5
+UNKNOWN_CUTOFF, UNKNOWN_NAMELESS_CUTOFF = 0.49, 0.65
+"""As measured with all-MiniLM-L6-v2 (`folder.CUTOFF`), which is what people mostly serve."""
+
 UNKNOWN_MAX_TOKENS = 512
 
 
@@ -55,6 +58,7 @@ class OpenAIEmbedder:
     provider = "openai"
     is_local = False
     unrelated: float | None = None
+    list_weight = READS
 
     def __init__(
         self,
@@ -69,7 +73,9 @@ class OpenAIEmbedder:
         self.model = model
         self.dimensions = dimensions or (known.dimensions if known else None)
         self.cutoff = cutoff or (known.cutoff if known else UNKNOWN_CUTOFF)
-        self.nameless_cutoff = self.cutoff
+        # What somebody set, or the maker says, holds for every text.
+        unknown = cutoff is None and known is None
+        self.nameless_cutoff = UNKNOWN_NAMELESS_CUTOFF if unknown else self.cutoff
         self.max_tokens = known.max_tokens if known else UNKNOWN_MAX_TOKENS
         self._shortened_to = self.dimensions if known and known.can_shorten else None
         self._endpoint = Endpoint(api_key=api_key, base_url=base_url, purpose="embeddings")

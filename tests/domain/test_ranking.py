@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 from uuid import UUID
 
 import pytest
@@ -50,6 +51,17 @@ def test_original_preset_lets_a_lexical_top_win_over_a_vector_top_in_recall() ->
     assert [each.id for each in fused] == [A, B]
     assert fused[0].score == pytest.approx(1 / 61)
     assert fused[1].score == pytest.approx(0.85 / 61)
+
+
+def test_a_model_that_reads_counts_more_except_where_the_preset_says() -> None:
+    lists = [RankList("lexical", {A: 1.0}), RankList("vector", {B: 1.0})]
+    purposes: tuple[Literal["search", "recall"], ...] = ("search", "recall")
+    for purpose in purposes:
+        reads = fuse(lists, preset("measured", purpose, vector_weight=1.7))
+        assert [each.id for each in reads] == [B, A]
+        assert preset("original", purpose, vector_weight=1.7).weight_of("vector") <= 1
+    assert preset("measured", "recall", vector_weight=1.7).weight_of("private vector") == 1.7
+    assert preset("measured", "recall").weight_of("late interaction") == 1.5
 
 
 @pytest.mark.parametrize("weight", [0.0, -1.0, math.inf, math.nan])
