@@ -8,6 +8,9 @@ const one = (selector, from = document) => from && from.querySelector(selector);
 const all = (selector) => [...document.querySelectorAll(selector)];
 const on = (name, act) => document.addEventListener(name, act);
 
+const current = one(".nav [aria-current]");
+if (current) one(".nav > ul").scrollLeft = current.offsetLeft - innerWidth / 2;
+
 /* Toasts */
 
 function endToast(toast) {
