@@ -36,7 +36,12 @@ PRIVATE_VECTOR = "private vector"
 
 EF_SEARCH = 250
 """Candidates that the approximate index keeps over DENSITY_ROWS rows or fewer; as many more for
-ten times the rows, since the same depth finds less in a larger graph."""
+ten times the rows, since the same depth finds less in a larger graph.
+
+Nearly all of the leg's time. Over the 200,000 public rows of `tests/benchmarks/scale.py` it finds
+.970 of the ten nearest at 100, .985 at 200, .992 at 300 and .9955 at 500; over 100,000 English
+sentences, asked for by others, .993 at 100 and .997 at 200.
+"""
 
 DENSITY_ROWS = 20_000
 
