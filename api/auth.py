@@ -214,6 +214,7 @@ def find_live_token(secret: str) -> ApiToken:
 
 
 def is_known(user: User) -> bool:
+    """Return whether somebody may act: not shut out, and with an address of their own."""
     return user.is_active and user.email_verified_at is not None
 
 

@@ -108,7 +108,7 @@ def issuer() -> Iterator[FakeIssuer]:
             raw = self.rfile.read(int(self.headers["Content-Length"])).decode()
             self._reply({name: values[0] for name, values in parse_qs(raw).items()})
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        def log_message(self, format: str, *args: Any) -> None:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -46,7 +46,7 @@ def make_pair(cast: Cast, number: int = 0) -> Conflict:
 
 def is_active(pk: UUID | None) -> bool:
     """True when it is remembered."""
-    return Memory.objects.active(timezone.now()).filter(pk=pk).exists()
+    return pk is not None and Memory.objects.active(timezone.now()).filter(pk=pk).exists()
 
 
 def waiting_count(client: Client) -> str:

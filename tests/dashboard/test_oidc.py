@@ -97,7 +97,7 @@ def _other_key(fake: FakeIssuer, claims: dict[str, Any]) -> None:
 
 
 def _said(**changes: Any) -> Change:
-    return lambda fake, claims: claims.update(changes)
+    return lambda _, claims: claims.update(changes)
 
 
 def _set(**changes: Any) -> Change:

@@ -208,7 +208,7 @@ def test_everything_held_is_on_one_page_to_print_and_nothing_of_others(
     make_memory(owner=cast.alice, content="Keeps bees.")
     gone = make_memory(owner=cast.alice, content="Rows on Sundays.")
     forgetting.forget(person(cast.alice), gone.pk, doer=BY_TEST)
-    about = {"subject_type": "user", "subject_key": str(cast.alice.pk)}
+    about: Any = {"subject_type": "user", "subject_key": str(cast.alice.pk)}
     make_memory(content="Alice leads the choir.", visibility="public", **about)
     make_memory(content="The office has a garden.", visibility="public")
     make_memory(owner=cast.bob, content="Has a red canoe.")

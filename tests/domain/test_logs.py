@@ -69,6 +69,6 @@ def test_statements_and_bodies_of_libraries_stay_unprinted_at_every_level(
         cursor.execute("SELECT %s::text", [SENTINEL])
     make_memory(content=f"Keeps {SENTINEL}.", owner=cast.alice)
     assert SENTINEL not in caplog.text
-    capped = settings.LOGGING["loggers"]
+    capped: Any = settings.LOGGING["loggers"]
     for name in ("django.db.backends", "psycopg", "openai", "httpx", "httpcore", "procrastinate"):
         assert capped[name]["level"] == "WARNING"

@@ -63,7 +63,7 @@ class Attempt:
     source: Source = PUBLIC
     actor: ActorRef = BOB
     actors: Sequence[ActorRef] = ()
-    cites: Sequence[int] = ()
+    cites: tuple[int, ...] = ()
 
 
 def once(text: str, said: str = "", kind: str = "knowledge") -> dict[str, Any]:
