@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from junior_memory.prompt_block import CAUTION, CLOSING, MAX_BLOCK, OPENING, Note, pack
+from junior_memory.prompt_block import CAUTION, CLOSING, MAX_BLOCK, OPENING, Note, escape, pack
 
 SEEN = datetime(2026, 11, 3, 23, 30, tzinfo=UTC)
 
@@ -68,3 +68,9 @@ def test_never_more_than_limit_lines() -> None:
     block = pack([note(str(n), f"fact {n}") for n in range(9)], limit=4)
     assert block.packed == ("0", "1", "2", "3")
     assert block.no_room == ()
+
+
+def test_characters_that_nobody_sees_leave_the_block() -> None:
+    smuggled = "tea\u202e\u2066\u200b\ufeff\U000e0041\x07\u2028 time"
+    assert escape(smuggled) == "tea time"
+    assert escape("می\u200cخواهم 👩\u200d🔬") == "می\u200cخواهم 👩\u200d🔬"
