@@ -2,9 +2,9 @@
 
     python tests/mutations/run.py [--only 04]
 
-Works on a copy of the tree in a temporary folder. Each `NN-*.patch` names its promise by number; the
-table in `tests/README.md` says which test guards it. Exit code 1 when a test passes on broken code,
-or fails on whole code.
+Works on a copy of the tree in a temporary folder. Each `NN-*.patch` names its promise by number;
+the table in `tests/README.md` says which test guards it. Exit code 1 when a test passes on broken
+code, or fails on whole code.
 """
 
 from __future__ import annotations
