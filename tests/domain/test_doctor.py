@@ -37,8 +37,10 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def _worker(db: None) -> None:
+def _well(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that was just seen, and a disk with room whatever this machine has."""
     worker_seen(seconds_ago=3)
+    disk_with(50 * environment.GIB, monkeypatch)
 
 
 @pytest.fixture
@@ -47,6 +49,11 @@ def fake_embedder(settings: Any) -> Iterator[None]:
     embedder_health.forget_answers()
     yield
     embedder_health.forget_answers()
+
+
+def disk_with(free: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil._ntuple_diskusage(100 * environment.GIB, 0, free)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _place: usage)
 
 
 def worker_seen(*, seconds_ago: int) -> None:
@@ -365,12 +372,9 @@ def test_overdue_purge_is_found(cast: Cast) -> None:
 def test_full_disk_and_late_clock_are_found(monkeypatch: pytest.MonkeyPatch, now: datetime) -> None:
     gib = environment.GIB
     for free, state in ((10 * gib, State.OK), (gib, State.WARN), (gib // 10, State.FAIL)):
-        usage = shutil._ntuple_diskusage(100 * gib, 100 * gib - free, free)
-        monkeypatch.setattr(shutil, "disk_usage", lambda _place, seen=usage: seen)
+        disk_with(free, monkeypatch)
         assert environment.disk_has_room(now).state is state
     assert server.clocks_agree(now).state is State.OK
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
     monkeypatch.setattr(clock, "now", lambda: timezone.now() - timedelta(minutes=5))
     assert server.clocks_agree(now).state is State.FAIL
 

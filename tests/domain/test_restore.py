@@ -19,6 +19,7 @@ from junior_memory.access import person
 from junior_memory.database import embedded
 from junior_memory.doctor import Finding, State
 from junior_memory.models import Memory, MemoryEmbedding
+from tests import processes
 from tests.cast import make_cast
 from tests.factories import BY_TEST, make_memory
 
@@ -132,6 +133,29 @@ def test_other_key_is_said_and_missing_vectors_are_the_workers(
     assert found["vectors"].state is State.WARN
     assert found["vectors"].seen == "were left out: 21 active memories have none"
     assert MemoryEmbedding.objects.exists()
+
+
+def test_dump_becomes_a_deployment_in_an_empty_data_directory(
+    lived: None, place: Path, settings: Any
+) -> None:
+    dump = place / "one.dump"
+    backups.take(dump)
+    keys = settings.JUNIOR_MEMORY["fingerprint_keys"].items()
+    new_home = {
+        "DATABASE_URL": "",
+        "MEMORY_DATA_DIR": str(place / "new"),
+        "MEMORY_FINGERPRINT_KEY": ",".join(f"{key_id}:{key}" for key_id, key in keys),
+    }
+    done = processes.manage("restore", str(dump), **new_home)
+    assert done.returncode == 0, done.stdout
+    assert "counts and checksums agree" in done.stdout
+    assert "Now run manage.py migrate" in done.stdout
+    report = json.loads(processes.manage("doctor", "--quick", "--json", **new_home).stdout)
+    wrong = [check["name"] for check in report["checks"] if check["state"] == "fail"]
+    assert set(wrong) - {"disk"} == {"worker"}
+    again = processes.manage("restore", str(dump), **new_home)
+    assert again.returncode == 1
+    assert "holds tables" in again.stderr
 
 
 def test_restoring_over_data_is_refused(lived: None, place: Path) -> None:
