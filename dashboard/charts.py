@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
 from junior_memory.reports import format_usd
 
@@ -136,13 +137,18 @@ class DailyChart:
     def summary(self) -> str:
         """The chart in a sentence, for those who do not see it."""
         first, last = _long(self.days[0]), _long(self.days[-1])
-        start = f"{self.title}, {first} to {last}, UTC."
+        start = _("{title}, {first} to {last}, UTC.").format(
+            title=self.title, first=first, last=last
+        )
         if self.is_empty:
-            return f"{start} Nothing on any day."
+            return f"{start} {_('Nothing on any day.')}"
         parts = ", ".join(f"{one.name} {total}" for one, total in self.legend)
         top = max(range(len(self.days)), key=lambda at: self.totals[at])
-        most = f"Most on {_long(self.days[top])}: {self.write(self.totals[top])}."
-        return f"{start} Total {self.write(self.total)}: {parts}. {most}"
+        most = _("Most on {day}: {amount}.").format(
+            day=_long(self.days[top]), amount=self.write(self.totals[top])
+        )
+        total = _("Total {amount}: {parts}.").format(amount=self.write(self.total), parts=parts)
+        return f"{start} {total} {most}"
 
     @property
     def figure(self) -> str:
@@ -184,7 +190,7 @@ def _exact(amount: Amount) -> str:
 
 
 def _long(day: date) -> str:
-    return date_format(day, "j F Y")
+    return date_format(day, _("j F Y"))
 
 
 def _plain(text: str) -> str:
@@ -255,7 +261,7 @@ def _days_axis(chart: DailyChart) -> dict[str, Any]:
     return {
         "type": "date",
         "tickvals": [day.isoformat() for day in named],
-        "ticktext": [date_format(day, "j M") for day in named],
+        "ticktext": [date_format(day, _("j M")) for day in named],
         "tickangle": 0,
         "ticklabeloverflow": "allow",
         "hoverformat": "%a %-d %B %Y",

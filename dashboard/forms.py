@@ -40,6 +40,7 @@ class SignInForm(_Form):
         widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
     )
     password = forms.CharField(
+        label=_("Password"),
         max_length=4096,
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
@@ -73,7 +74,11 @@ def _agent_choices() -> list[tuple[str, str]]:
 class AddMemoryForm(ContentForm):
     """A memory in a person's own words."""
 
-    kind = forms.ChoiceField(choices=MemoryKind.choices, initial=MemoryKind.KNOWLEDGE)
+    kind = forms.ChoiceField(
+        label=_("Kind"),
+        choices=[(key, _(str(title))) for key, title in MemoryKind.choices],
+        initial=MemoryKind.KNOWLEDGE,
+    )
     agent = forms.ChoiceField()
     expires_on = forms.DateField(
         label=_("Forget by itself after"),
@@ -182,7 +187,7 @@ class WhatIfForm(_Form):
             str(one.organization.pk): one.organization
             for one in user.memberships.select_related("organization")
         }
-        teams = [("", "No team"), *((key, org.name) for key, org in self._orgs.items())]
+        teams = [("", _("No team")), *((key, org.name) for key, org in self._orgs.items())]
         self.fields["agent"] = forms.ChoiceField(label=_("Which agent"), choices=_agent_choices())
         self.fields["team"] = forms.ChoiceField(
             label=_("Whose team’s agent"), choices=teams, required=False

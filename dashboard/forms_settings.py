@@ -84,7 +84,7 @@ class TopicsForm(_Form):
         label=_("One topic on each line"),
         required=False,
         max_length=MAX_TOPICS * (MAX_TOPIC_LENGTH + 2) * 2,
-        help_text=f"Up to {MAX_TOPICS} topics of {MAX_TOPIC_LENGTH} characters.",
+        help_text=_("Up to 50 topics of 100 characters."),
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto", "autocomplete": "off"}),
     )
 
@@ -170,7 +170,7 @@ class TokenForm(_Form):
         choices=SCOPES,
         initial=["read"],
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose what the token may do."},
+        error_messages={"required": _("Choose what the token may do.")},
     )
     expires_on = forms.DateField(
         label=_("Stops working after"),
@@ -207,7 +207,9 @@ class ImportForm(_Form):
         """Refuse what is too large to be read."""
         upload = self.cleaned_data["file"]
         if upload.size > MAX_IMPORT_BYTES:
-            raise forms.ValidationError(f"At most {MAX_IMPORT_BYTES // 1024 // 1024} MB.")
+            raise forms.ValidationError(
+                _("At most {n} MB.").format(n=MAX_IMPORT_BYTES // 1024 // 1024)
+            )
         return upload
 
 
@@ -218,10 +220,10 @@ class ForgetEverythingForm(_Form):
 
     agent = forms.ChoiceField(label=_("Of what"), required=False)
     confirm = forms.CharField(
-        label=f"Type “{SENTENCE}” to confirm",
+        label=_("Type “forget everything” to confirm"),
         max_length=40,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
-        error_messages={"required": f"Type “{SENTENCE}”. Nothing was forgotten."},
+        error_messages={"required": _("Type “forget everything”. Nothing was forgotten.")},
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -229,13 +231,18 @@ class ForgetEverythingForm(_Form):
         names = Agent.objects.order_by("created_at", "name").values_list("name", flat=True)
         field = cast(forms.ChoiceField, self.fields["agent"])
         field.choices = [
-            ("", "Everything, whatever the assistant"),
-            *((name, f"Only what “{name}” remembers") for name in names[:AGENTS_OFFERED]),
+            ("", _("Everything, whatever the assistant")),
+            *(
+                (name, _("Only what “{name}” remembers").format(name=name))
+                for name in names[:AGENTS_OFFERED]
+            ),
         ]
 
     def clean_confirm(self) -> str:
         """Accept the sentence alone, whatever its case and spacing."""
         typed = " ".join(self.cleaned_data["confirm"].lower().split())
         if typed != self.SENTENCE:
-            raise forms.ValidationError(f"That is not “{self.SENTENCE}”. Nothing was forgotten.")
+            raise forms.ValidationError(
+                _("That is not “forget everything”. Nothing was forgotten.")
+            )
         return typed

@@ -9,8 +9,12 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
 
 from dashboard.charts import DailyChart, Series
+from dashboard.words import number
 from junior_memory import budgets, reports, spending
 from junior_memory.budgets import DAY, Budget
 from junior_memory.conf import conf
@@ -19,45 +23,49 @@ from junior_memory.reports import Learned, OperationalReport, format_usd
 from junior_memory.spending import WINDOWS, Costs, Share
 
 PURPOSE = "purpose"
-SPLITS = ((PURPOSE, "Purpose"), ("operation", "Operation"), ("model", "Model"))
+SPLITS = (
+    (PURPOSE, gettext_noop("Purpose")),
+    ("operation", gettext_noop("Operation")),
+    ("model", gettext_noop("Model")),
+)
 DEFAULT_DAYS = 30
 
 PURPOSES = {
-    spending.EXTRACTION: "Extraction",
-    spending.RECALL: "Recall",
-    spending.REVIEW: "Review on request",
-    spending.UPKEEP: "Upkeep",
-    spending.NOTHING: "Bought nothing",
+    spending.EXTRACTION: gettext_noop("Extraction"),
+    spending.RECALL: gettext_noop("Recall"),
+    spending.REVIEW: gettext_noop("Review on request"),
+    spending.UPKEEP: gettext_noop("Upkeep"),
+    spending.NOTHING: gettext_noop("Bought nothing"),
 }
 ALWAYS_DRAWN = (spending.EXTRACTION, spending.RECALL, spending.NOTHING)
 OPERATIONS = {
-    "extraction": "Extraction",
-    "review": "Review",
-    "adjudication": "Adjudication",
-    "relevance": "Relevance",
-    "embed": "Embedding",
-    "check": "Connection check",
-    spending.OTHER: "Everything else",
-    spending.NOTHING: "Bought nothing",
+    "extraction": gettext_noop("Extraction"),
+    "review": gettext_noop("Review"),
+    "adjudication": gettext_noop("Adjudication"),
+    "relevance": gettext_noop("Relevance"),
+    "embed": gettext_noop("Embedding"),
+    "check": gettext_noop("Connection check"),
+    spending.OTHER: gettext_noop("Everything else"),
+    spending.NOTHING: gettext_noop("Bought nothing"),
 }
 OUTCOMES = {
-    "ok": "Answered for nothing",
-    "timeout": "Too late",
-    "failed": "Connection lost",
-    "rate_limited": "Too many requests",
-    "no_quota": "No credit left",
-    "truncated": "Cut off",
-    "refused": "Declined to answer",
-    "empty": "Empty",
-    "invalid": "Not readable",
-    "too_many": "More than asked for",
-    "too_long": "Prompt too long",
-    "form_refused": "Asked in a form it does not know",
-    "paused": "Left alone after hanging",
-    "unusable": "Not configured",
-    "http_401": "Key not accepted",
-    "http_403": "Not allowed",
-    "http_404": "No such model or address",
+    "ok": gettext_noop("Answered for nothing"),
+    "timeout": gettext_noop("Too late"),
+    "failed": gettext_noop("Connection lost"),
+    "rate_limited": gettext_noop("Too many requests"),
+    "no_quota": gettext_noop("No credit left"),
+    "truncated": gettext_noop("Cut off"),
+    "refused": gettext_noop("Declined to answer"),
+    "empty": gettext_noop("Empty"),
+    "invalid": gettext_noop("Not readable"),
+    "too_many": gettext_noop("More than asked for"),
+    "too_long": gettext_noop("Prompt too long"),
+    "form_refused": gettext_noop("Asked in a form it does not know"),
+    "paused": gettext_noop("Left alone after hanging"),
+    "unusable": gettext_noop("Not configured"),
+    "http_401": gettext_noop("Key not accepted"),
+    "http_403": gettext_noop("Not allowed"),
+    "http_404": gettext_noop("No such model or address"),
 }
 PART_COLORS = ("--chart-1", "--chart-2", "--chart-3", "--chart-4", "--chart-5")
 NEAR = Decimal("0.8")
@@ -148,7 +156,7 @@ class Overview:
     def split_choices(self) -> list[Choice]:
         """The ways to split a day's cost."""
         return [
-            Choice(title, self.window.url(split=split), split == self.window.split)
+            Choice(_(title), self.window.url(split=split), split == self.window.split)
             for split, title in SPLITS
         ]
 
@@ -188,10 +196,12 @@ class Overview:
         if not self.cost_chart.is_empty:
             return ""
         if not self.any_calls:
-            return "No model calls: everything so far was learned without a model, at no cost."
+            return _("No model calls: everything so far was learned without a model, at no cost.")
         if not self.costs.calls:
-            return f"No model calls in these {self.window.days} days."
-        return f"{self.costs.calls:,} model calls, none of them at a known price above zero."
+            return _("No model calls in these {days} days.").format(days=self.window.days)
+        return _("{n} model calls, none of them at a known price above zero.").format(
+            n=number(self.costs.calls)
+        )
 
     @property
     def by_operation(self) -> list[ShareLine]:
@@ -249,7 +259,7 @@ def cost_chart(costs: Costs, split: str) -> DailyChart:
         parts = [(part.name, part.by_day) for part in spending.split_by_day(costs, split)]
     return DailyChart(
         key="cost",
-        title="Cost by day",
+        title=_("Cost by day"),
         unit="usd",
         days=tuple(day.date for day in costs.days),
         series=tuple(
@@ -275,7 +285,7 @@ def _by_purpose(costs: Costs) -> list[tuple[str, tuple[Decimal, ...]]]:
 
 def _part_name(name: str, split: str) -> str:
     if split == PURPOSE:
-        return PURPOSES[name]
+        return _(PURPOSES[name])
     is_model = split == "model" and name not in {spending.OTHER, spending.NOTHING}
     return name if is_model else operation_name(name)
 
@@ -285,16 +295,16 @@ def memory_chart(report: OperationalReport, days: int) -> DailyChart:
     rows = report.created[-days:]
     return DailyChart(
         key="memories",
-        title="Memories created and forgotten by day",
+        title=_("Memories created and forgotten by day"),
         unit="memories",
         days=tuple(day.date for day in rows),
         series=(
-            Series("private", "Private", "--chart-1", tuple(day.private for day in rows)),
-            Series("org", "Team", "--chart-2", tuple(day.org for day in rows)),
-            Series("public", "Public", "--chart-3", tuple(day.public for day in rows)),
+            Series("private", _("Private"), "--chart-1", tuple(day.private for day in rows)),
+            Series("org", _("Team"), "--chart-2", tuple(day.org for day in rows)),
+            Series("public", _("Public"), "--chart-3", tuple(day.public for day in rows)),
             Series(
                 "forgotten",
-                "Forgotten",
+                _("Forgotten"),
                 "--chart-muted",
                 tuple(day.forgotten for day in rows),
                 is_below=True,
@@ -306,21 +316,21 @@ def memory_chart(report: OperationalReport, days: int) -> DailyChart:
 
 def operation_name(name: str) -> str:
     """Name an operation as people read it."""
-    return OPERATIONS.get(name, name.replace("_", " ").capitalize())
+    return _(OPERATIONS[name]) if name in OPERATIONS else name.replace("_", " ").capitalize()
 
 
 def outcome_name(name: str) -> str:
     """Say in words how a call came out that was of no use."""
     if name.startswith("http_") and name not in OUTCOMES:
-        return f"Refused with {name.removeprefix('http_')}"
-    return OUTCOMES.get(name, name.replace("_", " ").capitalize())
+        return _("Refused with {status}").format(status=name.removeprefix("http_"))
+    return _(OUTCOMES[name]) if name in OUTCOMES else name.replace("_", " ").capitalize()
 
 
 def _cost(share: Share) -> str:
     """Write a share's cost; what has no known price is said, not guessed."""
     if share.unknown == share.calls:
-        return "price unknown"
-    rest = f" + {share.unknown:,} unpriced" if share.unknown else ""
+        return _("price unknown")
+    rest = _(" + {n} unpriced").format(n=number(share.unknown)) if share.unknown else ""
     return format_usd(share.cost_usd) + rest
 
 
@@ -328,22 +338,29 @@ def _spent_card(costs: Costs) -> Card:
     if costs.previous_usd:
         change = round(100 * (costs.total_usd - costs.previous_usd) / costs.previous_usd)
         sign = "+" if change > 0 else "−" if change < 0 else "±"
-        note = f"{sign}{abs(change)} % against the {costs.window} days before"
+        note = _("{change} % against the {days} days before").format(
+            change=f"{sign}{abs(change)}", days=costs.window
+        )
     elif costs.calls:
-        note = f"nothing in the {costs.window} days before"
+        note = _("nothing in the {days} days before").format(days=costs.window)
     else:
-        note = "no model calls"
+        note = _("no model calls")
     if costs.unknown:
-        some = "1 call has" if costs.unknown == 1 else f"{costs.unknown:,} calls have"
-        note += f"; {some} no known price"
-    return Card(f"Spent, {costs.window} days", format_usd(costs.total_usd), note, "#cost")
+        some = ngettext(
+            "{n} call has no known price", "{n} calls have no known price", costs.unknown
+        )
+        note += f"; {some.format(n=number(costs.unknown))}"
+    title = _("Spent, {days} days").format(days=costs.window)
+    return Card(title, format_usd(costs.total_usd), note, "#cost")
 
 
 def _useful_card(costs: Costs) -> Card:
-    title = "Per useful recall"
+    title = _("Per useful recall")
     if not costs.recalls:
-        return Card(title, "–", "nothing was asked yet")
-    note = f"{costs.useful_recalls:,} of {costs.recalls:,} recalls put something in"
+        return Card(title, "–", _("nothing was asked yet"))
+    note = _("{useful} of {all} recalls put something in").format(
+        useful=number(costs.useful_recalls), all=number(costs.recalls)
+    )
     amount = costs.per_useful_recall_usd
     return Card(title, "–" if amount is None else format_usd(amount), note)
 
@@ -351,38 +368,46 @@ def _useful_card(costs: Costs) -> Card:
 def _nothing_card(costs: Costs) -> Card:
     calls = sum(one.calls for one in costs.nothing)
     if not calls:
-        note = "every call came to something" if costs.calls else "nothing was bought"
-        return Card("Bought nothing", format_usd(costs.nothing_usd), note, "#nothing")
+        note = _("every call came to something") if costs.calls else _("nothing was bought")
+        return Card(_("Bought nothing"), format_usd(costs.nothing_usd), note, "#nothing")
     parts = ", ".join(
         f"{one.calls:,} {outcome_name(one.name).lower()}" for one in costs.nothing[:3]
     )
-    return Card("Bought nothing", format_usd(costs.nothing_usd), parts, "#nothing", "danger")
+    return Card(_("Bought nothing"), format_usd(costs.nothing_usd), parts, "#nothing", "danger")
 
 
 def _active_card(report: OperationalReport) -> Card:
     active, embedded = report.stats["active"], report.stats["embedded"]
     if conf().embedder == "none":
-        note = "found by words; no embedder"
+        note = _("found by words; no embedder")
     elif not active:
-        note = "nothing to embed yet"
+        note = _("nothing to embed yet")
     else:
-        note = f"{100 * embedded / active:.4g} % embedded"
-    return Card("Active memories", f"{active:,}", note, "#memories")
+        note = _("{share} % embedded").format(share=f"{100 * embedded / active:.4g}")
+    return Card(_("Active memories"), number(active), note, "#memories")
 
 
 def _budget_line(budget: Budget, today: date) -> BudgetLine:
     spent, limit = format_usd(budget.spent_usd), format_usd(budget.limit_usd)
-    when = "today" if budget.period == DAY else "this month"
+    when = (
+        _("{spent} of {limit} today")
+        if budget.period == DAY
+        else _("{spent} of {limit} this month")
+    )
     whose = f"{budget.agent}: " if budget.agent else ""
-    text = f"{whose}{spent} of {limit} {when}"
+    text = whose + when.format(spent=spent, limit=limit)
     if budget.unknown:
-        calls = "call" if budget.unknown == 1 else "calls"
-        text += f", and {budget.unknown:,} {calls} of unknown price"
+        calls = ngettext(
+            ", and {n} call of unknown price", ", and {n} calls of unknown price", budget.unknown
+        )
+        text += calls.format(n=number(budget.unknown))
     if budget.is_reached:
-        return BudgetLine(f"{text}: it is reached. {_then()}, recall goes on.", "danger")
+        reached = _("{spent}: it is reached. {then}, recall goes on.")
+        return BudgetLine(reached.format(spent=text, then=_then()), "danger")
     reached_on = budget.reached_on(today)
     if reached_on is not None:
-        text += f"; at this pace it is reached on {reached_on:%-d %B}. {_then()}, recall goes on"
+        pace = _("; at this pace it is reached on {day}. {then}, recall goes on")
+        text += pace.format(day=date_format(reached_on, _("j F")), then=_then())
     tone = "warn" if budget.spent_usd >= NEAR * budget.limit_usd else ""
     return BudgetLine(f"{text}.", tone)
 
@@ -390,5 +415,5 @@ def _budget_line(budget: Budget, today: date) -> BudgetLine:
 def _then() -> str:
     """Say what learning does without money."""
     if conf().over_budget == "queue":
-        return "Learning then waits"
-    return "Learning then goes by rules"
+        return _("Learning then waits")
+    return _("Learning then goes by rules")

@@ -23,6 +23,21 @@ PLATFORMS = {
     SourcePlatform.OTHER: gettext_noop("a conversation"),
 }
 
+LABELS = (
+    gettext_noop("Preference"),
+    gettext_noop("Procedure"),
+    gettext_noop("Knowledge"),
+    gettext_noop("This conversation"),
+    gettext_noop("Private"),
+    gettext_noop("Team"),
+    gettext_noop("Public"),
+    gettext_noop("Web"),
+    gettext_noop("E-mail"),
+    gettext_noop("Local"),
+    gettext_noop("Other"),
+)
+"""What the domain calls kinds, visibilities and platforms; translated where a page names one."""
+
 HELD_REASONS = {
     capture.HELD_ORDERS: gettext_noop(
         "It reads like an order to the assistant rather than a fact."

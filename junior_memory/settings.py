@@ -190,6 +190,8 @@ DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "junior-memory@localhost")
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+# First, so that no word of another app stands for one of ours.
+LOCALE_PATHS = [BASE_DIR / "dashboard" / "locale"]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
