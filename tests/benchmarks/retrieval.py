@@ -317,10 +317,12 @@ def ask_recall(conversation: Conversation, agent: Agent, text: str, gold: set[in
         now=NOW,
     )
     ids = {conversation.ids[place] for place in gold}
-    first = [candidate.hit.memory.pk for candidate in explanation.candidates[:DEPTH]]
-    strengths = [candidate.strength for candidate in explanation.candidates]
+    # Beside the candidates an explanation shows what lay too far to be one.
+    candidates = [one for one in explanation.candidates if one.gate is not Gate.TOO_FAR]
+    first = [candidate.hit.memory.pk for candidate in candidates[:DEPTH]]
+    strengths = [candidate.strength for candidate in candidates]
     return Asked(
-        any(candidate.gate is not Gate.NOT_RELEVANT for candidate in explanation.candidates),
+        any(candidate.gate is not Gate.NOT_RELEVANT for candidate in candidates),
         max(strengths, default=0.0),
         len(ids.intersection(first)) / len(ids) if ids else 0.0,
     )
