@@ -17,6 +17,7 @@ from junior_memory.providers import configured
 from junior_memory.providers.registry import chat_model_fault
 
 MIN_KEY_LENGTH = 32
+ISSUER_SETTINGS = ("name", "issuer", "client_id", "client_secret")
 
 
 @register(Tags.security)
@@ -117,6 +118,33 @@ def check_operators_code(**_: Any) -> list[CheckMessage]:
         for name, path in paths.items()
         if path and not _is_callable(path)
     ]
+
+
+@register()
+def check_issuer(**_: Any) -> list[CheckMessage]:
+    """Sign-in by OpenID Connect is configured whole or not at all, and not in the clear."""
+    names = {key: bool(settings.OIDC[key]) for key in ISSUER_SETTINGS}
+    if any(names.values()) and not all(names.values()):
+        missing = ", ".join(
+            f"MEMORY_OIDC_{key.upper()}" for key, is_set in names.items() if not is_set
+        )
+        return [
+            Error(
+                f"Sign-in by OpenID Connect is off: {missing} is not set.",
+                hint="Set all four of MEMORY_OIDC_NAME, _ISSUER, _CLIENT_ID, _CLIENT_SECRET, or none.",
+                id="junior_memory.E032",
+            )
+        ]
+    issuer = str(settings.OIDC["issuer"])
+    if issuer and not issuer.startswith("https://") and settings.PRODUCTION:
+        return [
+            Error(
+                "MEMORY_OIDC_ISSUER is not an https:// address.",
+                hint="Whoever sits between could sign in as anybody.",
+                id="junior_memory.E033",
+            )
+        ]
+    return []
 
 
 def _is_callable(path: str) -> bool:

@@ -13,6 +13,7 @@ from django.test import Client
 
 from junior_memory import invitations
 from junior_memory.audit import Doer
+from junior_memory.checks import check_issuer
 from junior_memory.models import Identity, User
 from tests.cast import Cast
 from tests.dashboard.conftest import SignIn, text
@@ -247,6 +248,16 @@ def test_without_all_four_settings_there_is_nothing(
     assert Client().get("/sign-in/oidc").status_code == 404
     assert Client().get("/sign-in/oidc/callback").status_code == 404
     assert "/sign-in/oidc" not in text(Client().get("/sign-in"))
+
+
+def test_a_half_configured_issuer_is_said_before_it_serves(settings: Any) -> None:
+    assert check_issuer() == []
+    settings.OIDC = settings.OIDC | {"issuer": "http://id.example.com", "name": "Example ID"}
+    assert [one.id for one in check_issuer()] == ["junior_memory.E032"]
+    settings.OIDC = settings.OIDC | {"client_id": "a", "client_secret": "b"}
+    assert check_issuer() == []
+    settings.PRODUCTION = True
+    assert [one.id for one in check_issuer()] == ["junior_memory.E033"]
 
 
 @pytest.mark.parametrize(
