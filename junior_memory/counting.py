@@ -97,11 +97,9 @@ def count_by_filter(
     """
     moment = now or clock.now()
     seen = Memory.objects.visible_to(viewer)
-    if state == "active":
-        parts = list(parts_of(seen.active(moment), viewer))
-    else:
-        rows = seen.decidable_by(viewer) if state == "held" else seen.own(viewer)
-        parts = [Part.of("own", rows.in_state(state, moment))]
+    if state != "active":
+        seen = seen.decidable_by(viewer) if state == "held" else seen.own(viewer)
+    parts = list(parts_of(seen.in_state(state, moment), viewer))
     if query.strip():
         plan = make_plan(lexical.query_terms(query), parts, by_characters=True)
         parts = [part.having(plan.matching(part)) for part in parts]
