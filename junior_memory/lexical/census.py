@@ -2,9 +2,9 @@
 
 What holds any of it is read once: every row says which of the units it holds, and what holds the
 same counts together, with its latest rows. Their ranking follows from that without a second look,
-because a row's score is a matter of what it holds. Own rows are found by the index over owners and
-terms, public ones by the index over their terms, but not by terms that are common among them: whose
-count stops at COMMON_AT.
+because a row's score is a matter of what it holds. Public rows are found by the index over their
+terms, but not by terms that are common among them, whose count stops at COMMON_AT; a person's many
+rows by the index over owners and terms, fewer ones all.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from junior_memory.lexical.common_terms import common_terms
+from junior_memory.lexical.common_terms import common_terms, many_rows
 from junior_memory.lexical.queries import Unit
 from junior_memory.parts import FALSE, NOTHING, Fragment, Part, fetch_all
 
 COMMON_AT = 1_000
 """Public rows from which a term is common; counting stops there."""
+
+LARGE_AT = 2_000
+"""Public rows, or one person's, from which they are read by the words they hold alone."""
 
 MAX_READ = 4_000
 """Public rows that are read for what they hold; beyond, units are counted one by one."""
@@ -102,7 +105,13 @@ def take(parts: Sequence[Part], units: Sequence[Unit], *, depth: int) -> dict[st
     for counted in found.values():
         if counted.part.is_shared:
             _note_common(units, counted.held)
+        elif counted.size >= LARGE_AT and counted.part.name == "own":
+            many_rows.add(_owner_of(counted.part), LARGE_AT)
     return found
+
+
+def _owner_of(part: Part) -> str:
+    return " ".join(map(str, part.within.values))
 
 
 def _plan(part: Part, units: Sequence[Unit], depth: int) -> Counted:
@@ -176,13 +185,13 @@ def _counts_alone(name: str, size: Fragment, counts: Sequence[Fragment]) -> Frag
 
 
 def _read_once(counted: Counted, units: Sequence[Unit]) -> Fragment:
-    """What holds one of the units, by what it holds; of an organization everything is read."""
+    """What holds one of the units, by what it holds; of few rows everything is read."""
     part = counted.part
     by = [unit for place, unit in enumerate(units) if counted.read >> place & 1]
     if part.is_shared:
         read = part.having(holds(any_of(by)) if by else FALSE)
         size, tail = _size_of_shared(part), Fragment("LIMIT %s", (MAX_READ + 1,))
-    elif part.name == "own" and by:
+    elif part.name == "own" and by and many_rows.holds(_owner_of(part), LARGE_AT):
         read, size, tail = part.having(holds(any_of(by))), _size_of_own(part), NOTHING
     else:
         read, size, tail = part, Fragment("NULL::bigint"), NOTHING
@@ -242,7 +251,7 @@ def _count_exactly(part: Part, units: Sequence[Unit]) -> Fragment:
 
 
 # The planner's own count of public rows, from the index that serves the newest-first list: to count
-# a large set up to COMMON_AT, the index would be read from end to end.
+# a large set up to LARGE_AT, the index would be read from end to end.
 _SIZE_ESTIMATE = (
     "(SELECT coalesce(max(reltuples), 0)::bigint FROM pg_class"
     " WHERE oid = to_regclass('memory_public_newest'))"
@@ -250,9 +259,9 @@ _SIZE_ESTIMATE = (
 
 
 def _size_of_shared(part: Part) -> Fragment:
-    few = part.count_up_to(COMMON_AT)
+    few = part.count_up_to(LARGE_AT)
     sql = f"CASE WHEN {_SIZE_ESTIMATE} >= %s THEN {_SIZE_ESTIMATE} ELSE {few.sql} END"
-    return Fragment(sql, (COMMON_AT, *few.values))
+    return Fragment(sql, (LARGE_AT, *few.values))
 
 
 def _count_shared(part: Part, units: Sequence[Unit]) -> Fragment:

@@ -51,3 +51,6 @@ class CommonTerms:
 
 
 common_terms = CommonTerms()
+
+many_rows = CommonTerms()
+"""The same of people who have many rows: their own are read in another way."""

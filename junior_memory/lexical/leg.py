@@ -18,7 +18,7 @@ from itertools import combinations
 from uuid import UUID
 
 from junior_memory.lexical import census
-from junior_memory.lexical.census import COMMON_AT, Counted, Scored, any_of, holds
+from junior_memory.lexical.census import COMMON_AT, LARGE_AT, Counted, Scored, any_of, holds
 from junior_memory.lexical.folding import fold
 from junior_memory.lexical.queries import Chunk, QueryTerms, Unit, quote_lexeme
 from junior_memory.parts import FALSE, Fragment, Part, fetch, fetch_all
@@ -275,7 +275,7 @@ def make_plan(
         needed=(min(mass, NEEDED_UNITS * unheard) + NAME_WEIGHT * unheard_names * unheard) or 1.0,
         rarer=_rarer(list(weights), dict(zip(units, shared_held, strict=True))),
         looked_for=_looked_for(query, rows_holding) if by_characters else (),
-        shared_is_large=shared is not None and shared.size >= COMMON_AT,
+        shared_is_large=shared is not None and shared.size >= LARGE_AT,
         holders=frozenset(name for name, each in counted.items() if any(each.held)),
         counted=counted,
         bit_of={unit: place for place, unit in enumerate(units)},
