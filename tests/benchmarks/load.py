@@ -82,6 +82,7 @@ class Tally:
 
     times: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     errors: Counter[str] = field(default_factory=Counter)
+    degraded: int = 0
     leaks: list[str] = field(default_factory=list)
     written: dict[str, str] = field(default_factory=dict)
     forgotten: set[str] = field(default_factory=set)
@@ -219,6 +220,9 @@ class Traffic:
         if not answer:
             return
         mine = self.corpus.owner_id(who)
+        if answer.get("degraded"):
+            with self.tally.lock:
+                self.tally.degraded += 1
         for row in answer.get("memories", answer.get("results", [])):
             owner = self.owners.get(UUID(row["id"]), mine)
             marks = {int(found) for found in MARK.findall(row["content"])}
@@ -494,7 +498,10 @@ def main() -> int:
         for what, count in traffic.tally.errors.most_common(10):
             print(f"  {count} × {what}")
         written = len(traffic.tally.written) + len(traffic.tally.sessions)
-        print(f"of {written:,} rows written, {len(traffic.tally.forgotten):,} forgotten again")
+        print(
+            f"of {written:,} rows written, {len(traffic.tally.forgotten):,} forgotten again;"
+            f" {traffic.tally.degraded:,} answers went without a leg"
+        )
     return int(any(found.values()))
 
 

@@ -67,18 +67,26 @@ def plain_text(dump: Path) -> str:
     return done.stdout.decode()
 
 
-def test_dump_comes_back_whole_in_an_empty_server(lived: None, place: Path) -> None:
+def test_dump_comes_back_whole_in_an_empty_server(
+    lived: None, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     dump = place / "last-night.dump"
     out = StringIO()
+    run = backups._run
+
+    def run_meanwhile(program: str, *arguments: str, address: backups.Address) -> None:
+        """The service goes on between counting and dumping: both are of one moment."""
+        Memory.objects.filter(content__startswith="Fact number 3").delete()
+        run(program, *arguments, address=address)
+
+    monkeypatch.setattr(backups, "_run", run_meanwhile)
     call_command("backup", str(dump), stdout=out)
     assert re.search(r"\d+ tables, \d+ rows, [\d,]+ bytes", out.getvalue())
     assert [path.stat().st_mode & 0o777 for path in (dump, backups.manifest_path(dump))] == [
         0o600,
         0o600,
     ]
-    # The service goes on: what is written after the dump is not in it, and disturbs no comparison.
-    Memory.objects.filter(content__startswith="Fact number 3").delete()
-
+    assert Memory.objects.count() == 22
     found = by_name(backups.drill(dump))
     assert {name: finding.state for name, finding in found.items()} == dict.fromkeys(
         ["tables", "fingerprint key", "indexes", "erasure", "vectors"], State.OK
@@ -98,19 +106,19 @@ def test_dump_comes_back_whole_in_an_empty_server(lived: None, place: Path) -> N
 
 
 def test_dump_of_another_moment_or_a_changed_one_is_refused(lived: None, place: Path) -> None:
-    dump = place / "one.dump"
+    dump, later = place / "one.dump", place / "later.dump"
     backups.take(dump)
+    Memory.objects.filter(content__startswith="Fact number 3").update(content="Fact number 4?")
+    backups.take(later)
     path = backups.manifest_path(dump)
-    manifest = json.loads(path.read_text())
-    memory = manifest["tables"]["junior_memory_memory"]
-    memory["checksum"] = str(int(memory["checksum"]) + 1)
-    path.write_text(json.dumps(manifest))
+    backups.manifest_path(later).replace(path)
     found = by_name(backups.drill(dump))
     assert found["tables"].state is State.FAIL
     assert found["tables"].seen.startswith("1 of ")
     assert "junior_memory_memory (23 rows → 23 rows)" in found["tables"].seen
 
     # A row lost on the way is seen by count, and the command ends with 1.
+    manifest = json.loads(path.read_text())
     manifest["tables"]["junior_memory_tombstone"]["rows"] += 1
     path.write_text(json.dumps(manifest))
     out = StringIO()
