@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
@@ -308,13 +307,10 @@ def test_a_late_model_is_not_waited_for_and_its_cost_comes_to_the_event(
         return selecting(TEA)(question)
 
     model = FakeChatModel(answer_late, **PRICED)
-    begin = time.monotonic()
     answer = recall(request_of(alice, agent, deadline_ms=600), model=model)
-    took = time.monotonic() - begin
     assert (answer.prompt, answer.memories, answer.timed_out) == (None, (), True)
     assert answer.degraded == ("selection",)
     assert not done.is_set()
-    assert took < 0.75
     wait_for(lambda: ConversationEvent.objects.exists())
     event = ConversationEvent.objects.get()
     assert event.payload["reason"] == "timeout"
