@@ -250,7 +250,7 @@ class System:
         """Calls that came to nothing in the last day, the most frequent first."""
         return [
             Failing(
-                what=OPERATIONS.get(row.operation, row.operation),
+                what=_(OPERATIONS.get(row.operation, row.operation)),
                 model=row.model,
                 reason=outcome_name(row.reason),
                 times=row.calls,

@@ -131,7 +131,7 @@ def check_issuer(**_: Any) -> list[CheckMessage]:
         return [
             Error(
                 f"Sign-in by OpenID Connect is off: {missing} is not set.",
-                hint="Set all four of MEMORY_OIDC_NAME, _ISSUER, _CLIENT_ID, _CLIENT_SECRET, or none.",
+                hint="Set MEMORY_OIDC_NAME, _ISSUER, _CLIENT_ID and _CLIENT_SECRET, or none.",
                 id="junior_memory.E032",
             )
         ]
