@@ -24,8 +24,8 @@ from tests.factories import UserFactory, make_memory
 from tests.processes import wait_for
 
 SLACK_MS = 1_500
-"""A busy machine is late; what is waited for in these tests takes far longer."""
-"""What a busy machine may add before a thread that is due gets its turn."""
+"""What a busy machine may add before a thread that is due gets its turn; what is not waited for in
+these tests takes far longer."""
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
