@@ -183,17 +183,27 @@ def _make_cage(word: str) -> _Cage:
         "team": _remember(word, "four", agent, first, visibility="org", org=org),
         "held": _remember(word, "five", agent, first, held_reason="self_test"),
         "expired": _remember(
-            word, "six", agent, first, expires_at=clock.now() + timedelta(hours=1)
+            word,
+            "six",
+            agent,
+            first,
+            now=clock.now() - timedelta(hours=2),
+            expires_at=clock.now() - timedelta(hours=1),
         ),
         "public": _remember(word, "seven", agent, None, visibility="public"),
     }
-    Memory.objects.filter(pk=rows["expired"].pk).update(
-        expires_at=clock.now() - timedelta(minutes=1)
-    )
     return _Cage(word, agent, first, second, org, token, rows)
 
 
-def _remember(word: str, number: str, agent: Agent, owner: User | None, **fields: object) -> Memory:
+def _remember(
+    word: str,
+    number: str,
+    agent: Agent,
+    owner: User | None,
+    *,
+    now: datetime | None = None,
+    **fields: object,
+) -> Memory:
     subject = {"subject_type": "user", "subject_key": str(owner.pk)} if owner else {}
     values: dict[str, object] = {
         "content": f"The {word} sings song {number}.",
@@ -206,7 +216,7 @@ def _remember(word: str, number: str, agent: Agent, owner: User | None, **fields
         **subject,
         **fields,
     }
-    return create_memory(NewMemory(**values)).stored  # type: ignore[arg-type]
+    return create_memory(NewMemory(**values), now=now).stored  # type: ignore[arg-type]
 
 
 def _askers(cage: _Cage) -> Iterable[_Asker]:
