@@ -105,9 +105,13 @@ def take(parts: Sequence[Part], units: Sequence[Unit], *, depth: int) -> dict[st
     for counted in found.values():
         if counted.part.is_shared:
             _note_common(units, counted.held)
-        elif counted.size >= LARGE_AT and counted.part.name == "own":
+        elif counted.size >= LARGE_AT and _is_of_one_owner(counted.part):
             many_rows.add(_owner_of(counted.part), LARGE_AT)
     return found
+
+
+def _is_of_one_owner(part: Part) -> bool:
+    return part.name == "own" and len(part.within.values) == 1
 
 
 def _owner_of(part: Part) -> str:
@@ -191,7 +195,7 @@ def _read_once(counted: Counted, units: Sequence[Unit]) -> Fragment:
     if part.is_shared:
         read = part.having(holds(any_of(by)) if by else FALSE)
         size, tail = _size_of_shared(part), Fragment("LIMIT %s", (MAX_READ + 1,))
-    elif part.name == "own" and by and many_rows.holds(_owner_of(part), LARGE_AT):
+    elif by and _is_of_one_owner(part) and many_rows.holds(_owner_of(part), LARGE_AT):
         read, size, tail = part.having(holds(any_of(by))), _size_of_own(part), NOTHING
     else:
         read, size, tail = part, Fragment("NULL::bigint"), NOTHING
