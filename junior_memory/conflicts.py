@@ -89,12 +89,7 @@ def reopen_conflict(
     """
     moment = now or clock.now()
     with transaction.atomic():
-        lock([owner_lock(viewer.user.pk if viewer.user else None)])
-        mine = Memory.objects.visible_to(viewer).own(viewer).values("pk")
-        rows = Conflict.objects.filter(pk=conflict_id, first__in=mine, second__in=mine)
-        row = rows.select_for_update(of=("self",)).first()
-        if row is None:
-            raise NotFound
+        row = _locked(viewer, conflict_id)
         if row.resolved_at is not None:
             for memory_id in _losers(row, row.kept):
                 forgetting.restore(viewer, memory_id, doer=doer, now=moment)
@@ -125,12 +120,7 @@ def resolve_conflict(
     if keep not in Conflict.Keep.values:
         raise InvalidInput(fields={"keep": "unknown"})
     with transaction.atomic():
-        lock([owner_lock(viewer.user.pk if viewer.user else None)])
-        mine = Memory.objects.visible_to(viewer).own(viewer).values("pk")
-        rows = Conflict.objects.filter(pk=conflict_id, first__in=mine, second__in=mine)
-        row = rows.select_for_update(of=("self",)).first()
-        if row is None:
-            raise NotFound
+        row = _locked(viewer, conflict_id)
         losers = _losers(row, keep)
         if row.resolved_at is not None:
             if row.kept != keep:
@@ -151,6 +141,17 @@ def resolve_conflict(
             kept=keep,
         )
     return Decision(row.pk, keep, losers)
+
+
+def _locked(viewer: Viewer, conflict_id: UUID) -> Conflict:
+    """Fetch one of this person's conflicts under their lock, decided or not; raises NotFound."""
+    lock([owner_lock(viewer.user.pk if viewer.user else None)])
+    mine = Memory.objects.visible_to(viewer).own(viewer).values("pk")
+    rows = Conflict.objects.filter(pk=conflict_id, first__in=mine, second__in=mine)
+    row = rows.select_for_update(of=("self",)).first()
+    if row is None:
+        raise NotFound
+    return row
 
 
 def _losers(row: Conflict, keep: str) -> tuple[UUID, ...]:

@@ -185,10 +185,8 @@ def test_passing_trouble_is_tried_again(cast: Cast, chat_model: FakeChatModel) -
 # Money.
 
 
-@pytest.fixture
-def spent_agent(cast: Cast) -> Agent:
-    """Return an agent whose budget of the day is spent."""
-    agent = AgentFactory.create(daily_budget_usd=Decimal("0.01"))
+def spend(agent: Agent) -> None:
+    """Put a call on the record that costs more than the agents here may spend."""
     ModelCall.objects.create(
         operation="extraction",
         provider="openai",
@@ -198,6 +196,13 @@ def spent_agent(cast: Cast) -> Agent:
         agent=agent,
         created_at=LATER,
     )
+
+
+@pytest.fixture
+def spent_agent(cast: Cast) -> Agent:
+    """Return an agent whose budget of the day is spent."""
+    agent = AgentFactory.create(daily_budget_usd=Decimal("0.01"))
+    spend(agent)
     return agent
 
 
@@ -235,15 +240,7 @@ def test_money_that_runs_out_in_the_middle_keeps_what_was_read(
     lines = [said(f"I like number {n} among the teas. " + "blah " * 90) for n in range(24)]
 
     def read(question: Question) -> dict[str, Any]:
-        ModelCall.objects.create(
-            operation="extraction",
-            provider="openai",
-            model="m",
-            cost_usd=Decimal("0.02"),
-            outcome="ok",
-            agent=agent,
-            created_at=LATER,
-        )
+        spend(agent)
         return {"memories": [fact("Likes number 0 among the teas.", 0)]}
 
     replies(chat_model, read, {"verdict": "distinct", "numbers": []})
