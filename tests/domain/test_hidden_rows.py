@@ -28,7 +28,7 @@ def hidden(cast: Cast, now: datetime) -> list[Memory]:
     """Return Alice's three rows, older than everybody else's."""
     mine = [make_memory(content=each.text, owner=cast.alice, now=now) for each in HIDDEN]
     Memory.objects.update(observed_at=now.replace(year=2020), created_at=now.replace(year=2020))
-    corpus = Corpus(OTHERS)
+    corpus = Corpus(OTHERS, "invented")
     agent, _ = people.agent_named("default")
     User.objects.bulk_create(
         User(id=corpus.owner_id(number), email=f"other{number}@example.com", password="!")
