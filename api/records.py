@@ -12,7 +12,6 @@ from api.decisions import PageQuery
 from api.memories import PlaceOut, ReceiptOut
 from api.schemas import KindName, Moment, Out
 from junior_memory import admin_reads, records
-from junior_memory.models import AuditEntry
 from junior_memory.records import After
 
 router = Router(tags=["records"], by_alias=True)
@@ -137,12 +136,6 @@ def get_receipts(request: ApiRequest, query: Query[PageQuery]) -> ReceiptsOut:
     )
 
 
-def _reader(entry: AuditEntry) -> str | None:
-    if entry.action != admin_reads.READ or entry.actor is None:
-        return None
-    return entry.actor.display_name or entry.actor.email
-
-
 @router.get("/activity", auth=may_read(PageQuery), response=ActivityOut)
 def get_activity(request: ApiRequest, query: Query[PageQuery]) -> ActivityOut:
     """List what you, your assistants and staff did about you."""
@@ -155,7 +148,7 @@ def get_activity(request: ApiRequest, query: Query[PageQuery]) -> ActivityOut:
                 id=entry.pk,
                 action=entry.action,
                 by="you" if entry.actor_id == me else "staff" if entry.actor_id else "the system",
-                by_name=_reader(entry),
+                by_name=admin_reads.reader_name(entry),
                 via=entry.via,
                 token=entry.token.prefix if entry.token else None,
                 reason=entry.reason or None,

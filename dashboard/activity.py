@@ -12,6 +12,7 @@ from django.utils.translation import gettext_noop
 
 from dashboard import words
 from dashboard.detail import MEANS
+from junior_memory.admin_reads import reader_name
 from junior_memory.models import AuditEntry, User
 
 CHANGES = {
@@ -62,6 +63,8 @@ def deed_of(entry: AuditEntry, person: User) -> Deed:
 def _who(entry: AuditEntry, person: User) -> str:
     if entry.actor_id == person.pk:
         return _("You")
+    if (name := reader_name(entry)) is not None:
+        return f"{_('Staff')} ({name})"
     if entry.actor_id is not None:
         return _("Staff")
     return _(BY_NOBODY[entry.via]) if entry.via in BY_NOBODY else _("Your assistant")

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from junior_memory import access, clock
 from junior_memory.audit import Doer, record_audit
 from junior_memory.errors import Forbidden, InvalidInput, NotFound
-from junior_memory.models import AdminRead, Memory, User
+from junior_memory.models import AdminRead, AuditEntry, Memory, User
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.text import clean_text, collapse
 
@@ -102,3 +102,13 @@ def rows_of(read: AdminRead, *, now: datetime | None = None) -> MemoryQuerySet:
     if read.expires_at <= moment:
         return Memory.objects.none()
     return Memory.objects.own(access.person(read.person)).active(moment)
+
+
+def reader_name(entry: AuditEntry) -> str | None:
+    """Name who read somebody's memories with a reason; None for any other entry.
+
+    The one deed of staff that its person is told the doer of.
+    """
+    if entry.action != READ or entry.actor is None:
+        return None
+    return entry.actor.display_name or entry.actor.email

@@ -27,6 +27,7 @@ COLUMNS = (
     "owner_id",
     "org_id",
     "observed_at",
+    "created_at",
     "content",
     "search_vector",
 )

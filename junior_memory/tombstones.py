@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import F
+from django.db.models import F, Value
+from django.db.models.functions import Greatest
 
 from junior_memory import fingerprints
 from junior_memory.models import Memory, Tombstone
@@ -73,10 +74,11 @@ def lay_tombstones(memories: Iterable[Memory], *, now: datetime) -> int:
             visibility=memory.visibility,
         )
         person = scopes.person_ids[0] if scopes.person_ids else None
-        marks = {
+        # Words that are the memory's own text count as that: the person's list names marks by it.
+        marks = dict.fromkeys(memory.evidence_fingerprints, Tombstone.Of.UTTERANCE) | {
             fingerprints.tombstone(scope, memory.content): Tombstone.Of.CONTENT
             for scope in scopes.names
-        } | dict.fromkeys(memory.evidence_fingerprints, Tombstone.Of.UTTERANCE)
+        }
         rows += [
             Tombstone(
                 fingerprint=digest,
@@ -133,7 +135,9 @@ def count_blocked(tombstone_ids: Sequence[UUID], *, now: datetime) -> None:
     """Record one stopped attempt, so that its person sees it."""
     memories = Tombstone.objects.filter(id__in=tombstone_ids).values_list("memory_id", flat=True)
     Tombstone.objects.filter(memory_id__in=list(memories), of=Tombstone.Of.CONTENT).update(
-        blocked_count=F("blocked_count") + 1, last_blocked_at=now
+        blocked_count=F("blocked_count") + 1,
+        # A session's clock stands at its beginning; what was forgotten since was stopped later.
+        last_blocked_at=Greatest(F("created_at"), Value(now)),
     )
 
 

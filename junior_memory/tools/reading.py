@@ -8,7 +8,7 @@ from typing import Any
 from junior_memory.errors import InvalidInput
 from junior_memory.model_calls import OnBehalf
 from junior_memory.models import Memory
-from junior_memory.parts import parts_of
+from junior_memory.parts import Fragment, fetch_all, parts_of
 from junior_memory.search import search_memories
 from junior_memory.text import clean_text, collapse
 from junior_memory.tools.answers import describe_memories
@@ -31,14 +31,13 @@ def list_newest(arguments: ListArguments, context: ToolContext, *, now: datetime
     """Return the newest memories in sight, each part of them read by its own index."""
     limit = arguments.limit or LISTED
     rows = Memory.objects.visible_to(context.viewer).active(now)
-    newest = [
-        memory
-        for part in parts_of(rows, context.viewer)
-        for memory in part.rows.newest_first().for_list()[:limit]
-    ]
+    wanted = Fragment("id, created_at")
+    tail = Fragment("ORDER BY created_at DESC, id LIMIT %s", (limit,))
+    found = fetch_all([part.select(wanted, tail) for part in parts_of(rows, context.viewer)])
     # By id ascending where two are equally new, as the list on the page has it.
-    newest.sort(key=lambda memory: (-memory.created_at.timestamp(), memory.pk))
-    return describe_memories(LIST, newest[:limit], context.viewer)
+    found.sort(key=lambda row: (-row[1].timestamp(), row[0]))
+    newest = rows.filter(pk__in=[row[0] for row in found[:limit]]).newest_first().for_list()
+    return describe_memories(LIST, list(newest), context.viewer)
 
 
 def search(arguments: SearchArguments, context: ToolContext, *, now: datetime) -> dict[str, Any]:

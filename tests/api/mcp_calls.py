@@ -5,7 +5,8 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from tempfile import TemporaryFile
@@ -128,6 +129,12 @@ def _answers(url: str) -> bool:
         return False
 
 
+def apart(run: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run in a thread of its own: a browser's tests leave a loop running in this one."""
+    with ThreadPoolExecutor(1) as elsewhere:
+        return elsewhere.submit(anyio.run, run).result()
+
+
 def over_http(
     url: str,
     token: str,
@@ -145,7 +152,7 @@ def over_http(
             async with Client(transport, mode=mode) as client:
                 return await work(client)
 
-    return anyio.run(run)
+    return apart(run)
 
 
 def over_stdio(
@@ -169,7 +176,7 @@ def over_stdio(
         async with Client(transport, mode=mode) as client:
             return await work(client)
 
-    return anyio.run(run)
+    return apart(run)
 
 
 @contextmanager

@@ -296,6 +296,8 @@ def check_host(world: World, secret: str, body: dict[str, Any], who: Who) -> Non
     listed = caller.call("POST", f"{API}/tools/listMemories", {**body, "arguments": {"limit": 50}})
     assert listed.status_code == 200
     assert marks(listed) == expected, "listMemories"
+    told = [one["id"] for one in json.loads(listed.content)["memories"]]
+    assert len(told) == len(set(told)), "told twice"
     arguments = {"query": "lighthouse", "limit": 50}
     found = caller.call("POST", f"{API}/tools/searchMemories", {**body, "arguments": arguments})
     assert marks(found) == expected, "searchMemories"

@@ -153,7 +153,7 @@ def test_activity_says_who_did_what_and_why(cast: Cast, alice_client: Client) ->
     record_audit("forgot", Doer(via="tool"), now=now, person_id=cast.alice.pk, count=3)
     record_audit("exported", Doer(via="command"), now=now, person_id=cast.bob.pk)
     page = text(alice_client.get("/settings/activity"))
-    assert "Staff read your memories, on this site" in page
+    assert "Staff (Root) read your memories, on this site" in page
     assert "Reason: Ticket 311" in page
     assert "Your assistant forgot 3 memories, through the assistant" in page
     assert cast.root.email not in page

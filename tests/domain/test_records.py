@@ -100,3 +100,12 @@ def test_a_move_is_offered_until_it_is_undone_or_erased(cast: Cast, now: datetim
 def test_a_move_that_took_nothing_is_not_offered(cast: Cast, now: datetime) -> None:
     forgetting.forget_all(person(cast.alice), doer=BY_TEST, now=now)
     assert records.moves_of(person(cast.alice), now=now) == ()
+
+
+def test_what_was_said_in_the_memorys_own_words_is_on_the_never_again_list(cast: Cast) -> None:
+    """A tool's memory cites the very words that it holds."""
+    said = "Prefers window seats."
+    memory = make_memory(content=said, owner=cast.alice, utterances=(said,))
+    forgetting.forget(person(cast.alice), memory.pk, doer=BY_TEST)
+    listed = records.marks_of(person(cast.alice)).rows
+    assert [mark.text for mark in listed] == [said]

@@ -210,7 +210,7 @@ def test_rate_limits_the_pace(cast: Cast, now: datetime, monkeypatch: pytest.Mon
 def test_a_model_that_is_not_there_says_why(cast: Cast, double: ModelServer) -> None:
     with pytest.raises(CommandError, match="no embedder 'oracle'"):
         reembed("--to", "oracle")
-    with pytest.raises(CommandError, match="wordllama-256, not other"):
+    with pytest.raises(CommandError, match="wordllama-256 or the path of a folder, not other"):
         reembed("--to", "local:other")
     with pytest.raises(CommandError, match="no model to go back to"):
         reembed("--rollback")
