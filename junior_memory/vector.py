@@ -38,9 +38,10 @@ EF_SEARCH = 250
 """Candidates that the approximate index keeps over DENSITY_ROWS rows or fewer; as many more for
 ten times the rows, since the same depth finds less in a larger graph.
 
-Nearly all of the leg's time. Over the 200,000 public rows of `tests/benchmarks/scale.py` it finds
-.970 of the ten nearest at 100, .985 at 200, .992 at 300 and .9955 at 500; over 100,000 English
-sentences, asked for by others, .993 at 100 and .997 at 200.
+Nearly all of the leg's time. Of what 180 questions should find among everything visible, in a
+store of a million rows of which 200,000 are public (`tests/benchmarks/scale.py`): .982 of the ten
+nearest at 150, .988 at 200, .993 at 300, .996 at 500; over 100,000 English sentences, asked for by
+others, .993 at 100 and .997 at 200.
 """
 
 DENSITY_ROWS = 20_000

@@ -13,6 +13,16 @@ several sizes ask, half of them for a row of their own, half for a public one.
 Milliseconds are this machine's; read the ratios, and where others use it too those of processor
 time: what waits for its turn at every round trip looks slow beside one long statement. `--keep`
 leaves the database for the next run.
+
+Measured on two cores that others used too, a million rows of known words, 24 questions a group:
+everything visible recall@10 .9986 (.9961 of 180 questions) with 40 of 40 rows, private 1.000; the
+vector leg's p50 21 ms, 1/17 of exact (without own rows' and all other work, the walk through the
+graph of 200,000 public rows is 18 of them: a third as deep it takes half the time and finds .982);
+the lexical leg 1/12 of ranking all matches (40 questions, .99 in the first ten); the whole search
+59 ms, p95 80, for an owner of 10,000 rows 65 and 84, for the largest of 82,000 rows 173 and 235;
+1.4 times that of 100,000 rows; a private create x1.34 of one without a vector. The public index:
+180 MB, built in 777 s on the busy machine. Of 100,000 rows the one index for all finds .68-.81 and
+8-14 of 40 rows in 3 ms, where this finds .9958 and 40 in 12-32 ms.
 """
 
 from __future__ import annotations
@@ -63,7 +73,7 @@ SIZE = 40
 """Rows asked of each leg; what is found is judged by the first ten."""
 
 DEPTH = 10
-WARM_UP = 20
+WARM_UP = 100
 """Questions of each group that are asked before anything is measured."""
 
 LIMIT_MS = 60_000
