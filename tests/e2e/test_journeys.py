@@ -46,8 +46,10 @@ def tab_to(page: Page, name: str) -> None:
 @pytest.mark.usefixtures("facts")
 def test_a_person_gets_everywhere_by_keyboard_alone(cast: Cast, visit: Visit) -> None:
     page = visit(None, "/sign-in")
+    expect(page.locator("input[name=email]").first).to_be_focused()
     page.keyboard.type(cast.alice.email)
     page.keyboard.press("Tab")
+    expect(page.locator("input[name=password]")).to_be_focused()
     page.keyboard.type("correct horse")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Memories")
@@ -65,6 +67,7 @@ def test_a_person_gets_everywhere_by_keyboard_alone(cast: Cast, visit: Visit) ->
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.locator(".memory")).to_contain_text("sencha")
+    expect(page.locator(".memory")).to_be_focused()
     page.keyboard.press("f")
     expect(page.locator(".toast")).to_contain_text("Forgot 1 memory.")
     page.keyboard.press("u")
