@@ -33,7 +33,8 @@ class People:
 
 def read_people(*, now: datetime, query: str = "") -> People:
     """Read the newest invitations and people whose address or name holds `query`."""
-    asked = " ".join(query.split())[:200]
+    # A NUL, which PostgreSQL takes in no text, is in nobody's address or name.
+    asked = " ".join(query.replace("\x00", "").split())[:200]
     invitations = Invitation.objects.filter(accepted_at=None, email__icontains=asked)
     rows = invitations.select_related("invited_by").order_by("-sent_at", "pk")[:SHOWN]
     found = User.objects.filter(Q(email__icontains=asked) | Q(display_name__icontains=asked))
