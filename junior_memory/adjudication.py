@@ -96,6 +96,11 @@ def adjudicate(
         model=reader,
     )
     named = [one for one in chosen(said.numbers, shown) if one in offered]
+    if len(named) < len(set(said.numbers)):
+        # It names what it was never shown: nothing that it says beside that is believed.
+        return Adjudicated(
+            Verdict.DISTINCT if said.verdict is Verdict.DISTINCT else Verdict.UNCERTAIN
+        )
     return _settled(said.verdict, content, kind=kind, named=named)
 
 

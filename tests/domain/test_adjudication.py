@@ -73,8 +73,9 @@ def test_facts_that_were_never_shown_make_it_uncertain(verdict: str, numbers: li
     assert ask(answer(verdict, *numbers)) == Adjudicated(Verdict.UNCERTAIN)
 
 
-def test_shown_facts_count_beside_others_that_were_not() -> None:
-    assert ask(answer("supersedes", 42, 1, 0)) == Adjudicated(Verdict.SUPERSEDES, (IDS[0],))
+def test_an_answer_that_names_what_was_not_shown_is_not_believed_beside_that() -> None:
+    assert ask(answer("supersedes", 2, 9)) == Adjudicated(Verdict.UNCERTAIN)
+    assert ask(answer("duplicate", 1, 9)) == Adjudicated(Verdict.UNCERTAIN)
 
 
 def test_with_nothing_to_compare_with_nothing_is_asked() -> None:
@@ -118,7 +119,8 @@ def test_a_persons_own_facts_may_replace_each_other_in_other_words() -> None:
 def test_at_most_ten_are_shown_each_with_its_day() -> None:
     many = known(*(f"Prefers plan {n}." for n in range(14)))
     model = FakeChatModel(answer("supersedes", 10, 11))
-    assert ask(model=model, existing=many).ids == (many[9].id,)
+    assert ask(model=model, existing=many) == Adjudicated(Verdict.UNCERTAIN)
+    assert ask(answer("supersedes", 10), existing=many).ids == (many[9].id,)
     text = model.asked[0].messages[1].text
     assert text.count("<fact ") == 10
     assert 'said="2026-11-20"' in text
@@ -126,7 +128,8 @@ def test_at_most_ten_are_shown_each_with_its_day() -> None:
 
 def test_what_does_not_fit_a_small_model_is_not_shown_and_cannot_be_named() -> None:
     long = known("Prefers tea.", "x " * 2_000, "Lives in Porto.")
-    model = FakeChatModel(answer("supersedes", 2, 3), max_input_tokens=800)
+    model = FakeChatModel(answer("supersedes", 2, 3), answer("supersedes", 3), max_input_tokens=800)
+    assert ask(model=model, existing=long) == Adjudicated(Verdict.UNCERTAIN)
     assert ask(model=model, existing=long).ids == (long[2].id,)
     assert "x x" not in model.asked[0].messages[1].text
 
