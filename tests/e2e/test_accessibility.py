@@ -16,6 +16,10 @@ AXE = Path(__file__).parent / "node_modules/axe-core/axe.min.js"
 NO_AXE = "axe-core is not installed: npm ci --prefix tests/e2e"
 
 OPEN_EVERYTHING = "document.querySelectorAll('details').forEach(one => { one.open = true })"
+SETTLED = """Promise.all(document.getAnimations()
+  .filter(one => one.effect.getComputedTiming().endTime < Infinity).map(one => one.finished))"""
+"""What fades in is looked at once it is there: half of a colour is no colour that anybody reads."""
+
 CHECK = "axe.run(document, {resultTypes: ['violations']}).then(found => found.violations)"
 
 MISSING = "status of 404"
@@ -25,6 +29,7 @@ MISSING = "status of 404"
 def objections(page: Page) -> list[str]:
     """Return what axe-core objects to on a page, every part of it opened."""
     page.evaluate(OPEN_EVERYTHING)
+    page.evaluate(SETTLED)
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found: list[dict[str, Any]] = page.evaluate(CHECK)
     return [f"{one['id']} {one['nodes'][0]['html'][:200]}" for one in found]
