@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -93,10 +93,3 @@ class Candidate:
     expires_at: datetime | None = None
     touches_topic: bool = False
     orders_assistant: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Extraction:
-    """The outcome of reading one session: at most five candidates per window, best first."""
-
-    candidates: tuple[Candidate, ...] = field(default_factory=tuple)

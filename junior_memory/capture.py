@@ -118,19 +118,25 @@ def foresee(session: CompletedSession, one: Routed, *, now: datetime) -> NewMemo
     Writes nothing: for asking a model about it before the transaction that stores.
     """
     teller = people.find_identity(one.teller) if one.teller else session.actor
-    owner = _owner(session, teller)
-    if _touches_a_topic(one, owner):
-        return None
-    return _new_memory(session, one, teller=teller, owner=owner, now=now)
+    return _told_by(teller, session, one, now)
 
 
 def _new(
     session: CompletedSession, one: Routed, capture: Capture, now: datetime
 ) -> NewMemory | None:
     teller = people.identity_for(one.teller) if one.teller else session.actor
+    new = _told_by(teller, session, one, now)
+    if new is None:
+        capture.topics += 1
+    return new
+
+
+def _told_by(
+    teller: Identity | None, session: CompletedSession, one: Routed, now: datetime
+) -> NewMemory | None:
+    """Return the memory, None where it touches a topic that its person never wants learned."""
     owner = _owner(session, teller)
     if _touches_a_topic(one, owner):
-        capture.topics += 1
         return None
     return _new_memory(session, one, teller=teller, owner=owner, now=now)
 

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -64,14 +65,15 @@ def timed(request: RecallRequest) -> tuple[Any, float]:
     return answer, (time.monotonic() - begin) * 1000
 
 
-def test_a_locked_table_means_nothing_in_time_and_recall_recovers() -> None:
-    request = request_for(400)
+@contextmanager
+def locked_table(name: str) -> Iterator[None]:
+    """Hold a table on another connection, as a migration would."""
     locked, release = threading.Event(), threading.Event()
 
     def hold() -> None:
         with connection.cursor() as cursor:
             cursor.execute("BEGIN")
-            cursor.execute("LOCK TABLE junior_memory_memory IN ACCESS EXCLUSIVE MODE")
+            cursor.execute(f"LOCK TABLE {name} IN ACCESS EXCLUSIVE MODE")
             locked.set()
             release.wait(10)
             cursor.execute("ROLLBACK")
@@ -81,10 +83,16 @@ def test_a_locked_table_means_nothing_in_time_and_recall_recovers() -> None:
     holder.start()
     try:
         assert locked.wait(10)
-        answer, took_ms = timed(request)
+        yield
     finally:
         release.set()
         holder.join()
+
+
+def test_a_locked_table_means_nothing_in_time_and_recall_recovers() -> None:
+    request = request_for(400)
+    with locked_table("junior_memory_memory"):
+        answer, took_ms = timed(request)
     assert (answer.timed_out, answer.prompt, answer.memories) == (True, None, ())
     assert took_ms < 400 + SLACK_MS
     assert recall(replace(request, deadline_ms=10_000)).memories
@@ -185,25 +193,8 @@ def test_a_connection_cut_while_reading_is_unavailable_and_recovers() -> None:
 
 def test_a_locked_event_table_delays_no_answer_and_the_event_is_written_after() -> None:
     request = request_for(5_000)
-    locked, release = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("BEGIN")
-            cursor.execute("LOCK TABLE junior_memory_conversationevent IN ACCESS EXCLUSIVE MODE")
-            locked.set()
-            release.wait(10)
-            cursor.execute("ROLLBACK")
-        connections.close_all()
-
-    holder = threading.Thread(target=hold)
-    holder.start()
-    try:
-        assert locked.wait(10)
+    with locked_table("junior_memory_conversationevent"):
         answer, took_ms = timed(request)
-    finally:
-        release.set()
-        holder.join()
     assert answer.memories
     assert took_ms < 1_500, "it waited for its record"
     wait_for(lambda: ConversationEvent.objects.filter(name="memories_recalled").exists())
