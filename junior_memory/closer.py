@@ -1,4 +1,7 @@
-"""A closer look at the fused top: its texts are read and ranked by further lists (`rerank.py`)."""
+"""A closer look at the fused top: its texts are read and ranked by further lists.
+
+The lists are `rerank.py`'s, by how near words are, and `wording.py`'s.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from junior_memory.providers.base import Matrix
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.ranking import RankList
 from junior_memory.rerank import Asked, bare, lists_by_spelling, lists_by_vectors, words_of
+from junior_memory.wording import lists_by_wording
 
 READ_AHEAD = 50
 """Rows of each list that are read before it is known whether they are of the top."""
@@ -25,7 +29,8 @@ class Closer:
     """Ranks the top of `rows`, which a viewer may see, by its texts; made for one query.
 
     By static word vectors where there is a `model` in use, whichever, and the local library is
-    installed; otherwise by spelling. `probe_private` ranks private memory by itself as well.
+    installed; otherwise by spelling; either way by wording. `probe_private` ranks private memory
+    by itself as well.
     """
 
     def __init__(
@@ -80,9 +85,10 @@ class Closer:
             for unit, idf in plan.asked
         ]
         contents = {text.id: text.content for text in texts}
+        worded = lists_by_wording(self._query, asked, contents)
         if self._vectors_of is None:
-            return lists_by_spelling(asked, contents)
-        return lists_by_vectors(self._query, asked, contents, self._vectors_of)
+            return [*lists_by_spelling(asked, contents), *worded]
+        return [*lists_by_vectors(self._query, asked, contents, self._vectors_of), *worded]
 
 
 def look_closer(
