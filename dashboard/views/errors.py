@@ -14,6 +14,11 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from dashboard.http import wants_part
+
+SAID = {"HX-Reswap": "none", "Cache-Control": "no-store"}
+"""A whole page would be swapped into the place that was clicked, and stand inside the page."""
+
 
 def _answer(
     request: HttpRequest, *, status: int, code: str, message: str, page: str
@@ -36,7 +41,10 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 
 def refused(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
-    """409, 422 or 429: understood and not done, with the reason."""
+    """409, 422 or 429: understood and not done, with the reason; to htmx it is said in a toast."""
+    if wants_part(request):
+        body = render_to_string("errors/_refused.html", {"message": _(message)})
+        return HttpResponse(body, status=status, headers=SAID)
     return _answer(request, status=status, code="refused", message=message, page="400")
 
 

@@ -164,6 +164,17 @@ def test_without_htmx_a_decision_leads_back_to_the_inbox(
     assert f'action="/conflicts/{pair.pk}/reopen"' in page
 
 
+def test_a_decision_that_another_page_took_is_said_and_leaves_the_page_as_it_is(
+    alice_client: Client, pair: Conflict
+) -> None:
+    url = f"/conflicts/{pair.pk}"
+    assert alice_client.post(url, {"keep": "both"}, headers=HTMX).status_code == 200
+    answer = alice_client.post(url, {"keep": "none"}, headers=HTMX)
+    assert (answer.status_code, answer["HX-Reswap"]) == (409, "none")
+    assert "That was decided already." in text(answer)
+    assert "<main" not in text(answer)
+
+
 def test_a_decision_that_was_taken_otherwise_and_unknown_words_are_refused(
     pair: Conflict, alice_client: Client
 ) -> None:
