@@ -104,7 +104,9 @@ def next_url(request: HttpRequest, default: str) -> str:
         wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     ):
         parts = urlsplit(wanted)
-        return parts.path + (f"?{parts.query}" if parts.query else "")
+        # Of "http://here//there" the path alone would lead to another host.
+        path = "/" + parts.path.lstrip("/\\")
+        return path + (f"?{parts.query}" if parts.query else "")
     return default
 
 

@@ -5,12 +5,15 @@ No Memory, session or event is registered here: those have pages that respect vi
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
+from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
@@ -30,6 +33,36 @@ from junior_memory.models import (
 admin.site.site_header = "Junior Memory"
 admin.site.site_title = "Junior Memory"
 admin.site.index_title = "People, organizations and agents"
+
+
+class WithoutWords(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Keeps a history that names rows by id: what a row was called may be what had to go."""
+
+    def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> Any:
+        """Note that a row was added."""
+        return _note(request, [obj], ADDITION, message)[0]
+
+    def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
+        """Note which fields were changed; their values are in no message."""
+        return _note(request, [obj], CHANGE, message)[0]
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        """Note which rows were deleted."""
+        return _note(request, list(queryset), DELETION, "")
+
+
+def _note(request: HttpRequest, rows: list[Any], flag: int, message: Any) -> list[LogEntry]:
+    return [
+        LogEntry.objects.create(
+            user_id=str(request.user.pk),
+            content_type_id=ContentType.objects.get_for_model(row, for_concrete_model=False).pk,
+            object_id=str(row.pk),
+            object_repr=str(row.pk)[:8],
+            action_flag=flag,
+            change_message=json.dumps(message) if isinstance(message, list) else str(message),
+        )
+        for row in rows
+    ]
 
 
 def _doer(request: HttpRequest) -> Doer:
@@ -53,7 +86,7 @@ class PersonChangeForm(UserChangeForm):  # type: ignore[type-arg]
 
 
 @admin.register(User)
-class PersonAdmin(UserAdmin):  # type: ignore[type-arg]
+class PersonAdmin(WithoutWords, UserAdmin):  # type: ignore[type-arg]
     """People. Deleting one forgets and erases everything that is theirs."""
 
     form = PersonChangeForm
@@ -89,7 +122,7 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(Organization)
-class OrganizationAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class OrganizationAdmin(WithoutWords):
     """Organizations; their rows stay when members leave."""
 
     list_display = ("name", "slug", "created_at")
@@ -97,7 +130,7 @@ class OrganizationAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(Membership)
-class MembershipAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class MembershipAdmin(WithoutWords):
     """Who belongs where; deleting one ends sight at once."""
 
     list_display = ("user", "organization", "joined_at")
@@ -106,7 +139,7 @@ class MembershipAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(Identity)
-class IdentityAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class IdentityAdmin(WithoutWords):
     """Provider accounts and whom they are linked to."""
 
     list_display = ("provider", "tenant", "subject", "user", "linked_at")
@@ -143,7 +176,7 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(Agent)
-class AgentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class AgentAdmin(WithoutWords):
     """Assistants; one made here recalls at once and learns when `extract` is turned on."""
 
     form = AgentForm
@@ -152,7 +185,7 @@ class AgentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(Location)
-class LocationAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class LocationAdmin(WithoutWords):
     """Places where something was said."""
 
     list_display = ("label", "provider", "tenant", "key")
@@ -160,7 +193,7 @@ class LocationAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class ApiTokenAdmin(WithoutWords):
     """Tokens; made by command or on Settings, where the secret is shown once. Here: revoke."""
 
     list_display = ("prefix", "kind", "user", "agent", "last_used_at", "expires_at", "revoked_at")

@@ -13,10 +13,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
+from dashboard import words
 from dashboard.access import staff_required
 from dashboard.forms_account import InviteForm, JoinForm
 from dashboard.http import HtmxHttpRequest, doer_of, redirect_to, render, say
-from dashboard.mail import post
+from dashboard.mail import address_of, post
 from dashboard.oidc import BACKEND
 from dashboard.people import read_people
 from junior_memory import invitations
@@ -54,7 +55,7 @@ def invite(request: HtmxHttpRequest) -> HttpResponse:
         email = form.cleaned_data["email"]
         made = invitations.invite(email, staff=staff, doer=doer_of(request))
     except InvalidInput as error:
-        form.add_error("email", _(error.message))
+        form.add_error("email", words.refused(error))
         return _people(request, form, status=422)
     return _send(request, *made)
 
@@ -77,7 +78,7 @@ def withdraw(request: HtmxHttpRequest, invitation_id: UUID) -> HttpResponse:
 
 def _send(request: HtmxHttpRequest, invitation: Invitation, token: str) -> HttpResponse:
     """Mail the link; where no mail goes out, show it once, for staff to hand over."""
-    url = request.build_absolute_uri(reverse("invitation", args=[token]))
+    url = address_of(request, reverse("invitation", args=[token]))
     context = {"url": url, "until": invitation.expires_at, "by": request.user}
     sent = post(
         invitation.email, _("You are invited"), "registration/invitation_email.txt", **context
@@ -112,7 +113,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     except NotFound:
         return _gone(request)
     except InvalidInput as error:
-        form.add_error(None, _(error.message))
+        form.add_error(None, words.refused(error))
         return render(request, JOIN, {"invitation": found, "form": form}, status=422)
     login(request, user, backend=BACKEND)
     return HttpResponseRedirect(reverse("memories"))

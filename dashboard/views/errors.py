@@ -54,6 +54,12 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
     return _answer(request, status=403, code="forbidden", message=message, page="403")
 
 
+def foreign(request: HttpRequest) -> HttpResponse:
+    """403: started by a page of another site."""
+    message = gettext_noop("You may not do that.")
+    return _answer(request, status=403, code="origin", message=message, page="403")
+
+
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001
     """403: the form is too old, or came from another site."""
     message = gettext_noop("This form is no longer valid. Go back, reload the page and try again.")

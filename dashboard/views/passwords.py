@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -12,16 +10,14 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.forms_account import ForgottenForm, NewPasswordForm
 from dashboard.http import render
-from dashboard.mail import post
+from dashboard.mail import PostedAfter, address_of
+from dashboard.tries import spend_mail
 from junior_memory.errors import NotFound
 from junior_memory.models import User
 from junior_memory.passwords import reset_password, reset_token, user_for_reset
-from junior_memory.people import spend_rate
 
 ASK = "registration/forgotten.html"
 SET = "registration/new_password.html"
-ASKED_AN_HOUR = 5
-"""Links that one address may ask for in an hour, whether it is known or not."""
 
 
 @require_safe
@@ -33,19 +29,20 @@ def ask_page(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def ask(request: HttpRequest) -> HttpResponse:
-    """Mail a link; the answer does not tell whether the address is known."""
+    """Mail a link; neither the answer nor its time tells whether the address is known."""
     form = ForgottenForm(request.POST)
     if not form.is_valid():
         return render(request, ASK, {"form": form}, status=422)
     email = form.cleaned_data["email"].lower()
-    digest = hashlib.sha256(email.encode()).hexdigest()[:32]
-    spend_rate(f"forgotten:{digest}", limit=ASKED_AN_HOUR, window_seconds=3600)
+    spend_mail(request, email, of="forgotten")
+    response = PostedAfter(f"{reverse('password_forgotten')}?sent")
     known = User.objects.filter(email=email, email_verified_at__isnull=False, is_active=True)
     user = known.first()
     if user is not None:
-        url = request.build_absolute_uri(reverse("password_new", args=reset_token(user)))
-        post(email, _("A new password"), "registration/forgotten_email.txt", url=url)
-    return HttpResponseRedirect(f"{reverse('password_forgotten')}?sent")
+        url = address_of(request, reverse("password_new", args=reset_token(user)))
+        text = "registration/forgotten_email.txt"
+        response.post(email, _("A new password"), text, url=url)
+    return response
 
 
 @require_safe

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 from urllib.parse import urlencode
 
 from django.contrib.auth import authenticate, login, logout
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from dashboard.context import THEME_COOKIE, THEMES
 from dashboard.forms import SignInForm, SignInLinkForm
 from dashboard.http import next_url, render
-from dashboard.mail import post
+from dashboard.mail import PostedAfter, address_of
 from dashboard.oidc import BACKEND, provider_name
+from dashboard.tries import spend_mail, spend_try
 from junior_memory.models import User
-from junior_memory.people import sign_in_token, spend_rate, user_for_sign_in
-
-TRIES = 20
-"""Tries at one e-mail address in ten minutes, by password or link."""
+from junior_memory.people import sign_in_token, user_for_sign_in
 
 THEME_SECONDS = 365 * 24 * 3600
-
-
-def _spend_try(email: str) -> None:
-    """Count a try; raises RateLimited. The address itself is not kept."""
-    digest = hashlib.sha256(email.strip().lower().encode()).hexdigest()[:32]
-    spend_rate(f"sign-in:{digest}", limit=TRIES, window_seconds=600)
 
 
 def page(
@@ -56,6 +48,15 @@ def sign_in_page(request: HttpRequest) -> HttpResponse:
     return page(request)
 
 
+@require_safe
+def send_staff(request: HttpRequest) -> HttpResponse:
+    """Send whoever asks for the admin to the one door; 403 for who came in and is not staff."""
+    if request.user.is_authenticated and not request.user.is_staff:
+        raise PermissionDenied
+    wanted = urlencode({"next": next_url(request, reverse("admin:index"))})
+    return HttpResponseRedirect(f"{reverse('sign_in')}?{wanted}")
+
+
 @sensitive_post_parameters("password")
 @require_POST
 def sign_in(request: HttpRequest) -> HttpResponse:
@@ -63,7 +64,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     form = SignInForm(request.POST)
     if not form.is_valid():
         return page(request, form, status=422)
-    _spend_try(form.cleaned_data["email"])
+    spend_try(request, form.cleaned_data["email"])
     user = authenticate(
         request, username=form.cleaned_data["email"], password=form.cleaned_data["password"]
     )
@@ -76,27 +77,28 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def send_link(request: HttpRequest) -> HttpResponse:
-    """Mail a one-time link; the answer does not tell whether the address is known."""
+    """Mail a one-time link; neither the answer nor its time tells whether the address is known."""
+    response = PostedAfter(f"{reverse('sign_in')}?sent")
     form = SignInLinkForm(request.POST)
     if form.is_valid():
         email = form.cleaned_data["email"].lower()
-        _spend_try(email)
+        spend_mail(request, email, of="sign-in-link")
         user = User.objects.filter(
             email=email, email_verified_at__isnull=False, is_active=True
         ).first()
         if user is not None:
-            _mail_link(request, user)
-    return HttpResponseRedirect(f"{reverse('sign_in')}?sent")
+            _mail_link(request, user, response)
+    return response
 
 
-def _mail_link(request: HttpRequest, user: User) -> None:
+def _mail_link(request: HttpRequest, user: User, response: PostedAfter) -> None:
     uid, token = sign_in_token(user)
     path = reverse("sign_in_confirm", args=[uid, token])
     wanted = next_url(request, "")
     if wanted:
         path += f"?{urlencode({'next': wanted})}"
-    url = request.build_absolute_uri(path)
-    post(user.email, _("Your sign-in link"), "registration/sign_in_email.txt", url=url)
+    url = address_of(request, path)
+    response.post(user.email, _("Your sign-in link"), "registration/sign_in_email.txt", url=url)
 
 
 @require_GET

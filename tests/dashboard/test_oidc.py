@@ -235,8 +235,11 @@ def test_who_was_turned_off_stays_out(cast: Cast, fake: FakeIssuer) -> None:
 
 
 def test_another_site_sends_nobody_there(cast: Cast, fake: FakeIssuer) -> None:
-    response = Client().get("/sign-in/oidc", headers={"Sec-Fetch-Site": "cross-site"})
-    assert response["Location"] == "/sign-in"
+    link = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    headers = link | {"Sec-Fetch-Site": "cross-site"}
+    assert Client().get("/sign-in/oidc", headers=headers)["Location"] == "/sign-in"
+    image = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    assert Client().get("/sign-in/oidc", headers=image).status_code == 403
     assert not fake.asked
 
 
