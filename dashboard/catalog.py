@@ -18,10 +18,14 @@ from django.template import Template
 from django.template.loader import get_template
 from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 
+from junior_memory import errors
+from junior_memory.errors import JuniorMemoryError
+
 FOLDER = Path(__file__).resolve().parent / "locale"
 MARKERS = frozenset(
     """_ gettext gettext_lazy gettext_noop ngettext ngettext_lazy say changed
-    InvalidInput NotFound Forbidden Conflict Refused RateLimited ValidationError""".split()
+    InvalidInput NotFound Forbidden Conflict Refused RateLimited QuotaExceeded
+    ValidationError""".split()
 )
 """Functions whose first text is translated, here or where it is shown."""
 PLURALS = frozenset({"ngettext", "ngettext_lazy"})
@@ -45,7 +49,15 @@ Catalog = dict[Text, tuple[str, ...]]
 
 def collect() -> set[Text]:
     """Return everything that is to be translated."""
-    return {*_of_templates(), *_of_modules()}
+    return {*_of_templates(), *_of_modules(), *_of_errors(JuniorMemoryError)}
+
+
+def _of_errors(kind: type[JuniorMemoryError]) -> Iterator[Text]:
+    """An error that is raised without words says the first line of its own description."""
+    for one in kind.__subclasses__():
+        if one.__module__ == errors.__name__:
+            yield Text((one.__doc__ or "").splitlines()[0])
+            yield from _of_errors(one)
 
 
 def _of_templates() -> Iterator[Text]:

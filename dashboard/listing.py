@@ -170,6 +170,18 @@ class Listing:
         return self.query.state == ACTIVE
 
     @property
+    def is_empty(self) -> bool:
+        """True when nothing is here, which the page says once, where the rows would be."""
+        return not self.rows and not self.counts.total.value
+
+    @property
+    def is_before_the_first(self) -> bool:
+        """True when the person sees what everyone sees, and nothing of their own yet."""
+        own = sum(n for name, n in self.counts.visibility.items() if name != Visibility.PUBLIC)
+        plain = not self.query.q and not self.query.is_narrowed
+        return self.is_active and self.is_first and plain and not own
+
+    @property
     def is_long(self) -> bool:
         """True when there are so many that rows stand closer together."""
         return self.counts.total.value >= MANY

@@ -9,6 +9,7 @@ from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
+from dashboard import words
 from dashboard.views import errors
 from junior_memory.errors import JuniorMemoryError, Kind, RateLimited
 
@@ -33,10 +34,10 @@ class FailureMiddleware(MiddlewareMixin):
             case Kind.UNAVAILABLE:
                 return errors.unavailable(request)
             case Kind.CONFLICT:
-                return errors.refused(request, exception.message, status=409)
+                return errors.refused(request, words.refused(exception), status=409)
             case Kind.LIMITED:
-                response = errors.refused(request, exception.message, status=429)
+                response = errors.refused(request, words.refused(exception), status=429)
                 if isinstance(exception, RateLimited):
                     response["Retry-After"] = str(exception.retry_after_seconds)
                 return response
-        return errors.refused(request, exception.message, status=422)
+        return errors.refused(request, words.refused(exception), status=422)

@@ -238,7 +238,7 @@ class System:
             command += " --switch"
         return Embedding(
             model=model,
-            state=model.get_state_display(),
+            state=_(str(model.get_state_display())),
             done=progress.done,
             total=progress.total,
             may_switch=not is_used and is_whole and progress.total <= SWITCHED_HERE,

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_noop, ngettext
 
 from junior_memory import capture, holding
 from junior_memory.access import Viewer
+from junior_memory.errors import JuniorMemoryError
 from junior_memory.history import knows_source
 from junior_memory.models import Memory, Origin, SourcePlatform, SubjectType, Visibility
 
@@ -35,8 +36,29 @@ LABELS = (
     gettext_noop("E-mail"),
     gettext_noop("Local"),
     gettext_noop("Other"),
+    gettext_noop("In use"),
+    gettext_noop("Being prepared"),
+    gettext_noop("Kept to go back to"),
+    gettext_noop("read"),
+    gettext_noop("write"),
+    gettext_noop("report"),
+    gettext_noop("memory text"),
+    gettext_noop("vectors"),
+    gettext_noop("transcripts"),
+    gettext_noop("extraction caches"),
+    gettext_noop("reports"),
+    gettext_noop("search terms"),
 )
-"""What the domain calls kinds, visibilities and platforms; translated where a page names one."""
+"""What the domain calls kinds, visibilities, platforms, models, scopes and places of a receipt;
+translated where a page names one."""
+
+REFUSED_LINES = {
+    "invalid": gettext_noop("It could not be read."),
+    "secret_or_credential": gettext_noop("It looks like a password, key or token."),
+    "quota_exceeded": gettext_noop("There is no room left for this agent."),
+    "expired": gettext_noop("Its date has passed."),
+    "forgotten": gettext_noop("It was forgotten."),
+}
 
 HELD_REASONS = {
     capture.HELD_ORDERS: gettext_noop(
@@ -132,6 +154,8 @@ def who_sees(memory: Memory) -> str:
             return _("Only you can see it, and it is used in its own conversation alone.")
         case Visibility.ORG:
             return _("Everyone in {team} can see it.").format(team=team_name(memory))
+    if memory.held_at is not None:
+        return _("Nobody else sees it unless it is approved; then everyone here does.")
     return _("Everyone here can see it, so it is view only; staff decide about public memory.")
 
 
@@ -218,6 +242,20 @@ def apart(one: datetime, other: datetime) -> str:
         case 1:
             return _("said one day apart")
     return _("said {days} days apart").format(days=number(days))
+
+
+def refused(error: JuniorMemoryError) -> str:
+    """Say what the domain refused and why, as the reader writes words and numbers."""
+    values = {
+        name: number(value) if isinstance(value, int) else value
+        for name, value in error.values.items()
+    }
+    return _(error.sentence).format(**values) if values else _(error.sentence)
+
+
+def refused_line(code: str) -> str:
+    """Say why a line of an import was left out."""
+    return _(REFUSED_LINES.get(code, "It could not be read."))
 
 
 def number(count: int) -> str:

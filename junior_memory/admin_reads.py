@@ -56,7 +56,9 @@ def checked_reason(reason: str) -> str:
     words = collapse(clean_text(reason, field="reason"))
     if not 1 <= len(words) <= MAX_REASON:
         raise InvalidInput(
-            f"Give a reason of 1 to {MAX_REASON} characters.", fields={"reason": "length"}
+            "Give a reason of 1 to {limit} characters.",
+            fields={"reason": "length"},
+            values={"limit": MAX_REASON},
         )
     return words
 

@@ -17,15 +17,26 @@ class Kind(StrEnum):
 
 
 class JuniorMemoryError(Exception):
-    """The root. The message is for people and never holds memory content."""
+    """The root. The message is for people and never holds memory content.
+
+    `values` fill the places of the message; kept apart, so that a page can say it in another
+    language.
+    """
 
     code = "error"
     kind = Kind.INVALID
 
     def __init__(
-        self, message: str = "", *, code: str = "", fields: dict[str, str] | None = None
+        self,
+        message: str = "",
+        *,
+        code: str = "",
+        fields: dict[str, str] | None = None,
+        values: dict[str, int | str] | None = None,
     ) -> None:
-        self.message = message or (self.__doc__ or "").splitlines()[0]
+        self.sentence = message or (self.__doc__ or "").splitlines()[0]
+        self.values = values or {}
+        self.message = self.sentence.format(**self.values) if values else self.sentence
         self.code = code or type(self).code
         self.fields = fields or {}
         super().__init__(self.message)

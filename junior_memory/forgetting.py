@@ -131,7 +131,9 @@ def forget_many(
     moment = now or clock.now()
     wanted = list(dict.fromkeys(ids))
     if not 1 <= len(wanted) <= MAX_BATCH or viewer.user is None:
-        raise InvalidInput(f"Name 1 to {MAX_BATCH} memories.", fields={"ids": "count"})
+        raise InvalidInput(
+            "Name 1 to {limit} memories.", fields={"ids": "count"}, values={"limit": MAX_BATCH}
+        )
     with transaction.atomic():
         lock_owner(viewer)
         seen = Memory.objects.visible_to(viewer).active(moment).filter(pk__in=wanted)

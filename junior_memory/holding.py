@@ -192,7 +192,9 @@ def report_public(
     words = collapse(clean_text(reason, field="reason"))
     if not 1 <= len(words) <= MAX_REASON or viewer.user is None:
         raise InvalidInput(
-            f"Give a reason of 1 to {MAX_REASON} characters.", fields={"reason": "length"}
+            "Give a reason of 1 to {limit} characters.",
+            fields={"reason": "length"},
+            values={"limit": MAX_REASON},
         )
     with transaction.atomic():
         seen = Memory.objects.visible_to(viewer).filter(pk=memory_id)

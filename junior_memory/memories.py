@@ -341,8 +341,9 @@ def _check_quota(new: NewMemory, now: datetime) -> None:
     use = quota_use(new.owner, new.agent, now=now)
     if use >= limit:
         raise QuotaExceeded(
-            f"{use} of {limit} memories are in use for this agent; forget some first.",
+            "{use} of {limit} memories are in use for this agent; forget some first.",
             fields={"limit": str(limit), "use": str(use)},
+            values={"limit": limit, "use": use},
         )
 
 

@@ -238,7 +238,9 @@ def create_personal_token(
     if "report" in wanted and not user.is_staff:
         raise InvalidInput("Only staff may read reports.", fields={"scopes": "report"})
     if ApiToken.objects.filter(user=user, revoked_at__isnull=True).count() >= MAX_TOKENS:
-        raise InvalidInput(f"At most {MAX_TOKENS} tokens; revoke one first.")
+        raise InvalidInput(
+            "At most {limit} tokens; revoke one first.", values={"limit": MAX_TOKENS}
+        )
     return _create_token(
         PERSONAL_PREFIX,
         doer,
@@ -466,11 +468,14 @@ def checked_topics(topics: list[str]) -> list[str]:
     """Return never-learn topics cleaned, without repeats. Raises InvalidInput past the limits."""
     kept = list(dict.fromkeys(word for topic in topics if (word := collapse(clean_text(topic)))))
     if len(kept) > MAX_TOPICS:
-        raise InvalidInput(f"At most {MAX_TOPICS} topics.", fields={"topics": "too many"})
+        raise InvalidInput(
+            "At most {limit} topics.", fields={"topics": "too many"}, values={"limit": MAX_TOPICS}
+        )
     if any(len(topic) > MAX_TOPIC_LENGTH for topic in kept):
         raise InvalidInput(
-            f"A topic has at most {MAX_TOPIC_LENGTH} characters.",
+            "A topic has at most {limit} characters.",
             fields={"topics": "too long"},
+            values={"limit": MAX_TOPIC_LENGTH},
         )
     return kept
 

@@ -145,7 +145,11 @@ def switch_to(model: EmbeddingModel, *, now: datetime | None = None) -> None:
     progress = coverage(model, now=moment)
     if progress.done < progress.total:
         missing = progress.total - progress.done
-        raise Conflict(f"{missing} memories have no vector by {model} yet.", code="incomplete")
+        raise Conflict(
+            "{missing} memories have no vector by {model} yet.",
+            code="incomplete",
+            values={"missing": missing, "model": str(model)},
+        )
     vector_index.ensure_index(model)
     for outdated in embedding_models.switch(model, now=moment):
         vector_index.discard(outdated)

@@ -44,8 +44,9 @@ def normalise_content(content: str, *, limit: int, field: str = "content") -> st
         raise InvalidInput("There is nothing to remember.", fields={field: "empty"})
     if len(text) > limit:
         raise InvalidInput(
-            f"A memory holds at most {limit} characters; this has {len(text)}. Shorten it.",
+            "A memory holds at most {limit} characters; this has {length}. Shorten it.",
             fields={field: f"longer than {limit} characters"},
+            values={"limit": limit, "length": len(text)},
         )
     return text
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from dashboard import words
 from junior_memory import clock
-from junior_memory.models import Memory
+from junior_memory.models import Memory, MemoryKind
 
 register = template.Library()
 
@@ -26,6 +26,12 @@ CODE = re.compile(r"`([^`]+)`")
 def visibility_name(memory: Memory) -> str:
     """Name who sees a memory; a team by its own name."""
     return words.visibility_name(memory)
+
+
+@register.filter
+def kind_name(kind: str) -> str:
+    """Name what sort of fact it is."""
+    return _(str(MemoryKind(kind).label))
 
 
 @register.filter
@@ -82,6 +88,18 @@ def _code(found: re.Match[str]) -> str:
 def spelled(code: str, known: dict[str, str] | None = None) -> str:
     """Put a code into words: those that are known, or its own without underscores."""
     return _((known or {}).get(code) or code.replace("_", " "))
+
+
+@register.filter
+def each_spelled(codes: Iterable[str]) -> str:
+    """Put codes into words, one after the other."""
+    return ", ".join(spelled(code) for code in codes)
+
+
+@register.filter
+def refused_line(code: str) -> str:
+    """Say why a line of an import was left out."""
+    return words.refused_line(code)
 
 
 @register.filter

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from dashboard import words
 from dashboard.access import staff_required
 from dashboard.account import next_page, read_after
 from dashboard.forms import AdminReadForm
@@ -46,7 +47,7 @@ def open_read(request: HtmxHttpRequest) -> HttpResponse:
     try:
         person = admin_reads.person_named(form.cleaned_data["person"])
     except NotFound as error:
-        form.add_error("person", error.message)
+        form.add_error("person", words.refused(error))
         return _form(request, form, status=422)
     reason = form.cleaned_data["reason"]
     read = admin_reads.open_read(request.user, person, reason=reason, doer=doer_of(request))
@@ -61,7 +62,7 @@ def show_read(request: HtmxHttpRequest, read_id: UUID) -> HttpResponse:
     try:
         read = admin_reads.find_read(request.user, read_id, now=now)
     except NotFound as error:
-        say(request, error.message, failed=True)
+        say(request, words.refused(error), failed=True)
         return redirect_to(request, reverse("system_reads"))
     found = admin_reads.rows_of(read, now=now)
     after = read_after(request.GET.get("after", ""))

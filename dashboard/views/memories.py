@@ -80,7 +80,7 @@ def add_memory(request: HtmxHttpRequest) -> HttpResponse:
         try:
             made = create_memory(_own_words(request, form))
         except JuniorMemoryError as error:
-            form.add_error("content", error.message)
+            form.add_error("content", words.refused(error))
         else:
             say(request, _("Remembered.") if made.created else _("That is remembered already."))
             return _answer_with_added(request, made.stored)

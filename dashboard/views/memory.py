@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
+from dashboard import words
 from dashboard.access import login_required
 from dashboard.detail import read_detail, read_receipt, read_row
 from dashboard.forms import CorrectForm, EraseForm, ReasonForm
@@ -121,7 +122,7 @@ def correct(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
                 viewer_of(request), memory_id, text, version=version, doer=doer_of(request)
             )
         except (InvalidInput, Conflict) as error:
-            form.add_error("content", error.message)
+            form.add_error("content", words.refused(error))
             status = 409 if isinstance(error, Conflict) else 422
         else:
             say(request, "Corrected. The earlier wording stays in its history.")
@@ -156,7 +157,7 @@ def restore(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
     try:
         back = forgetting.restore(viewer_of(request), memory_id, doer=doer_of(request))
     except Conflict as error:
-        say(request, error.message, failed=True)
+        say(request, words.refused(error), failed=True)
         return _answer_with_row(request, memory_id, url=url, part=GONE)
     say(request, "Remembered again.")
     return _answer_with_row(request, back.pk, url=url)

@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from dashboard import words
 from dashboard.access import staff_required
 from dashboard.http import HtmxHttpRequest, redirect_to, render, say, wants_part
 from dashboard.system import SWITCHED_HERE, System, checked_of
@@ -46,7 +47,7 @@ def switch(request: HtmxHttpRequest, model_id: int) -> HttpResponse:
     try:
         reembedding.switch_to(model, now=timezone.now())
     except Conflict as error:
-        say(request, error.message, failed=True)
+        say(request, words.refused(error), failed=True)
     else:
         text = _("Search reads the vectors of {model} now; set MEMORY_EMBEDDER to match.")
         say(request, text.format(model=model))

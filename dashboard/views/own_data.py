@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
+from dashboard import words
 from dashboard.access import login_required
 from dashboard.forms_settings import ForgetEverythingForm, ImportForm
 from dashboard.http import HtmxHttpRequest, doer_of, redirect_to, render, say, viewer_of, wants_part
@@ -73,7 +74,7 @@ def import_file(request: HtmxHttpRequest) -> HttpResponse:
         lines = _decoded(form.cleaned_data["file"])
         done = import_lines(viewer_of(request), lines, doer=doer_of(request))
     except InvalidInput as error:
-        form.add_error("file", error.message)
+        form.add_error("file", words.refused(error))
         return refused(request, "data", form)
     return show_section(request, "data", imported=done)
 

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from dashboard import words
 from dashboard.access import login_required, staff_required
 from dashboard.forms import ReasonForm
 from dashboard.http import HtmxHttpRequest, doer_of, next_url, redirect_to, say, viewer_of
@@ -56,7 +57,7 @@ def put_back(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
             viewer_of(request), memory_id, reason=reason, doer=doer_of(request)
         )
     except InvalidInput as error:
-        say(request, error.message, failed=True)
+        say(request, words.refused(error), failed=True)
     else:
         say(request, _("Back: everyone sees it again."))
     return redirect_to(request, next_url(request, reverse("system_public")))

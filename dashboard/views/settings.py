@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
+from dashboard import words
 from dashboard.access import login_required
 from dashboard.account import Settings
 from dashboard.forms_settings import ConsentForm, PasswordForm, ProfileForm, ReadingForm, TopicsForm
@@ -80,7 +81,7 @@ def change_topics(request: HtmxHttpRequest) -> HttpResponse:
         try:
             people.change_preferences(request.user, doer=doer_of(request), topics=form.lines())
         except InvalidInput as error:
-            form.add_error("topics", error.message)
+            form.add_error("topics", words.refused(error))
         else:
             return changed(request, "topics", "Topics saved.")
     return refused(request, "topics", form)

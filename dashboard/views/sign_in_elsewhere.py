@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from dashboard import oidc
+from dashboard import oidc, words
 from dashboard.http import say
 from dashboard.views import sign_in
 from junior_memory.single_sign_on import Refused
@@ -43,6 +42,6 @@ def _home(request: HttpRequest) -> str:
 
 def _refused(request: HttpRequest, error: Refused) -> HttpResponse:
     if request.user.is_authenticated:
-        say(request, _(error.message), failed=True)
+        say(request, words.refused(error), failed=True)
         return HttpResponseRedirect(_home(request))
-    return sign_in.page(request, refusal=_(error.message), status=403)
+    return sign_in.page(request, refusal=words.refused(error), status=403)

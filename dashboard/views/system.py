@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from dashboard import words
 from dashboard.access import staff_required
 from dashboard.account import next_page, read_after
 from dashboard.audit_log import read_audit
@@ -71,7 +72,7 @@ def retry_session(request: HtmxHttpRequest) -> HttpResponse:
     try:
         sessions.retry_session(session)
     except Conflict as error:
-        say(request, error.message, failed=True)
+        say(request, words.refused(error), failed=True)
     else:
         say(request, "Queued again.")
     return _queue(request) if wants_part(request) else redirect_to(request, reverse("system"))

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.views.decorators.http import require_POST
 
+from dashboard import words
 from dashboard.access import login_required
 from dashboard.account import Shown
 from dashboard.forms_settings import TokenForm
@@ -32,7 +33,7 @@ def create_token(request: HtmxHttpRequest) -> HttpResponse:
             doer=doer_of(request),
         )
     except InvalidInput as error:
-        form.add_error(None, error.message)
+        form.add_error(None, words.refused(error))
         return refused(request, "tokens", form)
     return show_section(request, "tokens", token=Shown(secret))
 
