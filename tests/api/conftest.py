@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from junior_memory.models import User
+from tests import tally
 from tests.cast import Cast
 from tests.factories import make_agent_token, make_personal_token
 
@@ -100,3 +103,18 @@ def nobody(db: None) -> Caller:
 @pytest.fixture
 def host(cast: Cast) -> Caller:
     return Caller(token=make_agent_token(cast.agent, organization=cast.org)[1])
+
+
+@pytest.fixture
+def unhurried(settings: Any) -> None:
+    """Let one caller call as often as a made-up input wants, so that none is turned away unread."""
+    often = {"token_writes_per_minute": 1_000_000, "token_reads_per_minute": 1_000_000}
+    settings.JUNIOR_MEMORY = settings.JUNIOR_MEMORY | often
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _tally() -> Iterator[None]:
+    """Say at the end how many inputs were made up."""
+    yield
+    for line in tally.summary():
+        sys.stdout.write(f"{line}\n")

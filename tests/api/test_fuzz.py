@@ -1,6 +1,7 @@
 """Every call of the OpenAPI document with made-up input, by everybody: no fault, and our shape.
 
-More of it: `JUNIOR_FUZZ_EXAMPLES=200 pytest tests/api/test_fuzz.py`.
+By both kinds of token, by a browser's session with its CSRF token, and by nobody. More of it:
+`JUNIOR_FUZZ_EXAMPLES=200 pytest -s tests/api/test_fuzz.py`, which says how many inputs there were.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ import schemathesis
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
+from django.middleware.csrf import _get_new_csrf_string
+from django.test import Client
 from hypothesis import HealthCheck, Phase, settings
 
+from tests import tally
 from tests.cast import Cast
 from tests.factories import make_agent_token, make_memory, make_personal_token
 
@@ -55,24 +59,31 @@ def _one_connection() -> Iterator[None]:
 
 
 @pytest.fixture
-def tokens(cast: Cast) -> dict[str, str]:
-    """Return a token of each kind, and something for each to find."""
+def callers(cast: Cast, unhurried: None) -> dict[str, dict[str, Any]]:
+    """Return what each kind of caller sends, and make something for each to find."""
     for number in range(3):
         make_memory(content=f"Prefers tea number {number}.", owner=cast.alice)
     make_memory(content="The office has three floors.", visibility="public")
     scopes = ("read", "write", "report")
-    return {
+    bearers = {
         "person": make_personal_token(cast.alice),
         "staff": make_personal_token(cast.root, *scopes),
         "host": make_agent_token(cast.agent, organization=cast.org)[1],
-        "nobody": "",
+    }
+    client, csrf = Client(), _get_new_csrf_string()
+    client.force_login(cast.root)
+    cookies = {"sessionid": client.cookies["sessionid"].value, "csrftoken": csrf}
+    return {
+        **{who: {"headers": {"Authorization": f"Bearer {it}"}} for who, it in bearers.items()},
+        "browser": {"headers": {"X-CSRFToken": csrf}, "cookies": cookies},
+        "nobody": {},
     }
 
 
-def check(case: Any, secret: str) -> None:
+def check(case: Any, who: str, sent: dict[str, Any]) -> None:
     """Call, and look at the status and the shape alone: the rest has tests of its own."""
-    headers = {"Authorization": f"Bearer {secret}"} if secret else {}
-    answer = case.call(headers=headers)
+    answer = case.call(**sent)
+    tally.count(f"REST by {who}", answer.status_code)
     if answer.status_code == 503:
         # A deadline of 50 ms may pass before anything is read; any other call has no such excuse.
         assert case.path.endswith("/recall")
@@ -86,10 +97,10 @@ def check(case: Any, secret: str) -> None:
         assert "Traceback" not in error["message"]
 
 
-@pytest.mark.parametrize("who", ["person", "staff", "host", "nobody"])
+@pytest.mark.parametrize("who", ["person", "staff", "host", "browser", "nobody"])
 @schema.parametrize()
 @fuzzed
 def test_made_up_input_is_answered_in_our_shape(
-    case: Any, who: str, tokens: dict[str, str]
+    case: Any, who: str, callers: dict[str, dict[str, Any]]
 ) -> None:
-    check(case, tokens[who])
+    check(case, who, callers[who])
