@@ -80,7 +80,7 @@ def test_the_same_words_again_say_that_they_are_remembered(
     [
         ({"content": ""}, "This field is required."),
         ({"content": " \t\n "}, "This field is required."),
-        ({"content": "x" * 4001}, "at most 4000 characters"),
+        ({"content": "x" * 4001}, "at most 4,000 characters"),
         ({"content": "ghp_" + "a1B2" * 9}, "never remembered"),
         ({"kind": "gossip"}, "valid choice"),
         ({"agent": "nobody"}, "valid choice"),

@@ -56,7 +56,7 @@ def test_correct_with_htmx_draws_the_new_row_in_place(cast: Cast, alice_client: 
 def test_text_typed_stays_in_a_form_that_is_refused(cast: Cast, alice_client: Client) -> None:
     memory = make_memory(content="Drinks oolong.", owner=cast.alice)
     for content, said in (
-        ("x" * 4001, "at most 4000 characters"),
+        ("x" * 4001, "at most 4,000 characters"),
         ("   ", "required"),
         ("ghp_" + "a1B2" * 9, "never remembered"),
     ):
