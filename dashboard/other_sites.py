@@ -27,6 +27,9 @@ class OtherSites(MiddlewareMixin):
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         """Answer 403 before anything is read; None lets the request pass."""
+        if any("\x00" in value for value in request.COOKIES.values()):
+            # A quoted cookie may spell one; no key of a session can be looked up by it.
+            return errors.bad_request(request)
         if "Authorization" in request.headers or _is_welcome(request):
             return None
         return errors.foreign(request)

@@ -95,6 +95,12 @@ def test_an_address_by_another_name_is_not_answered(cast: Cast) -> None:
         assert Client().get("/sign-in", headers={"host": host}).status_code == 400
 
 
+def test_a_nul_spelled_in_a_cookie_is_no_fault_of_ours(cast: Cast) -> None:
+    client = Client()
+    client.cookies["sessionid"] = "a\x00b"
+    assert client.get("/memories").status_code == 400
+
+
 def test_cookies_are_kept_from_scripts_and_other_sites(cast: Cast) -> None:
     assert configured.SESSION_COOKIE_HTTPONLY
     client = Client()
