@@ -14,7 +14,7 @@ from junior_memory.vector import VECTOR
 FITS_AT = 0.25
 """Without vectors: the best candidate's strength by words below which nothing fits."""
 
-SPEAKS_FOR_ITSELF = 0.5
+SPEAKS_FOR_ITSELF = 0.6
 """Beside vectors: the strength by words at which a memory fits though none is near in meaning.
 
 Chosen with the cutoffs of the embedders that were measured, on LoCoMo's five conversations for

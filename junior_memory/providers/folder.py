@@ -30,7 +30,7 @@ from junior_memory.providers.base import (
 
 logger = logging.getLogger(__name__)
 
-CUTOFF = 0.475
+CUTOFF = 0.48
 NAMELESS_CUTOFF = 0.65
 """Measured with all-MiniLM-L6-v2 together with `gates.SPEAKS_FOR_ITSELF`."""
 

@@ -15,6 +15,20 @@ Everything goes through `search_memories` and `recall`, as REST calls them, on a
 the run. Beside them answer, over the same rows in the same run: PostgreSQL's own full text (OR,
 ts_rank_cd, english), exact cosine distance over the same vectors, and their plain fusion (RRF,
 k = 60, lists of 40).
+
+Measured on five conversations in November 2026, recall@10 / nDCG@10 of search, facts and turns:
+
+    local            .737 / .626   .687 / .566   (without wording .721 / .612  .669 / .539)
+    all-MiniLM-L6-v2 .764 / .655   .726 / .581     (.753 / .639  .700 / .551), behind `openai`
+
+The gate then in use (words 0.5, MiniLM 0.475), facts and turns: recall@10 lost, and the share of
+questions that get nothing, asked of a wrong owner, the same without names, and of category 5:
+
+    local            .018  .89 .57 .12             .017  .85 .49 .05
+    all-MiniLM-L6-v2 .006  .85 .59 .03             .027  .91 .55 .06
+
+Words count from 0.6 and MiniLM's distance to 0.48 since then: by the same vectors and three draws
+of wrong owners, lost .027 / .018 and .005 / .033, wrong owner .90 / .88 and .85 / .91.
 """
 
 from __future__ import annotations
