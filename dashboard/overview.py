@@ -49,7 +49,7 @@ OPERATIONS = {
     spending.NOTHING: gettext_noop("Bought nothing"),
 }
 OUTCOMES = {
-    "ok": gettext_noop("Answered for nothing"),
+    spending.UNUSED: gettext_noop("Answered for nothing"),
     "timeout": gettext_noop("Too late"),
     "failed": gettext_noop("Connection lost"),
     "rate_limited": gettext_noop("Too many requests"),

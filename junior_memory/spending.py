@@ -31,6 +31,9 @@ LATELY = timedelta(days=1)
 NO_FAULT = ("ok", "form_refused")
 MAX_FAILING = 50
 
+UNUSED = "unused"
+"""Why a good answer bought nothing: the session, recall or tool call it was for came to nothing."""
+
 OTHER = "other"
 MAX_PARTS = 4
 """Parts that a split names by themselves, dearest first; the rest is one."""
@@ -85,6 +88,11 @@ class Paid:
     cost_usd: Decimal
     calls: int
     unknown: int
+
+    @property
+    def reason(self) -> str:
+        """Why the calls of a line that bought nothing did so: their fault, or `unused`."""
+        return UNUSED if self.outcome == "ok" else self.outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +198,7 @@ def costs(days: int, *, now: datetime | None = None) -> Costs:
         by_operation=_shares(lines, lambda line: line.operation),
         by_model=_shares(lines, lambda line: line.model),
         nothing=_shares(
-            [line for line in lines if line.purpose == NOTHING], lambda line: line.outcome
+            [line for line in lines if line.purpose == NOTHING], lambda line: line.reason
         ),
         captures=found.filter(name=events.MEMORIES_CAPTURED).count(),
         captured=_captured_since(since, moment),

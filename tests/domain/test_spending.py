@@ -99,3 +99,9 @@ def test_what_was_learned_and_let_go_is_counted_once(cast: Cast, now: datetime) 
     assert reports.learned(7, now=now) == reports.Learned(
         asked=3, imported=1, replaced=1, forgotten=1, expired=1
     )
+
+
+def test_a_good_answer_that_nothing_came_of_is_named_unused(cast: Cast, now: datetime) -> None:
+    call("extraction", "0.30", now)
+    reasons = [(one.name, one.cost_usd) for one in spending.costs(7, now=now).nothing]
+    assert reasons == [("unused", Decimal("0.30"))]
