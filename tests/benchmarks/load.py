@@ -1,22 +1,23 @@
 """Everything at once, for a while: is anything wrong, lost, double, leaked, slower or larger?
 
-    python tests/benchmarks/load.py [--memories 100000] [--people 1000] [--minutes 10] [--rate 15]
+    python tests/benchmarks/load.py [--memories 100000] [--people 1000] [--minutes 10] [--keep]
     python tests/benchmarks/load.py --knee
 
 A store of made-up rows (`corpus.py`), a web process and a worker of the product, and this process,
 which acts as people and as their assistant over HTTP: lists, searches, recalls, sessions, new
-memories, forgets, tool calls, some of them twice. Calls begin at their time whether earlier ones
-have ended or not, and are timed from when they should have begun. First each call is made by
-itself; figures are ratios to that, in the same run. Everything that is written carries a mark of
-its owner and number, by which rows that are lost, double or shown to somebody else are found in the
-end. `--knee` raises the rate until calls wait for one another.
+memories, forgets (some brought back), tool calls, some of them twice. Calls begin at their time
+whether earlier ones have ended or not, and are timed from when they should have begun. First each
+call is made by itself; figures are ratios to that, in the same run. Everything that is written
+carries a mark of its owner and number, by which rows are found that are lost, double, shown to
+somebody else or shown after their forgetting was answered. `--knee` lets 1, 2, 4 … callers call
+without a pause and says who used the processors. `--keep` leaves the loaded store; every run works
+in a copy of it.
 """
 
 from __future__ import annotations
 
 import argparse
 import http.client
-import json
 import os
 import random
 import re
@@ -25,14 +26,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
-from uuid import UUID
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "junior_memory.settings")
@@ -46,230 +43,25 @@ django.setup()
 
 from django.db import connection  # noqa: E402
 
-from junior_memory import clock, embedding_models, people, vector_index  # noqa: E402
-from junior_memory.audit import Doer  # noqa: E402
+from junior_memory import embedding_models, people, vector_index  # noqa: E402
 from junior_memory.models import (  # noqa: E402
     CompletedSession,
     ConversationEvent,
-    Identity,
     Memory,
     User,
 )
 from tests import processes  # noqa: E402
 from tests.benchmarks import loading  # noqa: E402
 from tests.benchmarks.corpus import NOW, Corpus  # noqa: E402
+from tests.benchmarks.traffic import Traffic  # noqa: E402
 
-BASE = "/api/plugins/memory"
-MARK = re.compile(r"mark(\d+)n\d+")
 ALONE = 15
 """Calls of each sort that are made by themselves, before and after a warm-up of as many."""
 
 MIX = {"list": 25, "search": 20, "recall": 25, "session": 10, "create": 8, "forget": 5, "tool": 7}
-AGAIN = 0.1
-"""Share of writes that are sent twice."""
-
 DRAIN_SECONDS = 180
-IDLE_SECONDS = 2.0
-"""After which a connection is not used again: the web server closes them after 5 s."""
-
-LATE = 5.0
-"""The knee: the rate at which p95 is more than this many times the call alone."""
-
-
-@dataclass
-class Tally:
-    """What happened. Guarded by its lock."""
-
-    times: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    errors: Counter[str] = field(default_factory=Counter)
-    degraded: int = 0
-    leaks: list[str] = field(default_factory=list)
-    written: dict[str, str] = field(default_factory=dict)
-    forgotten: set[str] = field(default_factory=set)
-    sessions: dict[str, str] = field(default_factory=dict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-
-class Traffic:
-    """People and their assistant."""
-
-    def __init__(self, corpus: Corpus, acting: int, port: int) -> None:
-        self.corpus, self.port = corpus, port
-        agent, _ = people.agent_named("default")
-        agent.extract = True
-        agent.save(update_fields=["extract"])
-        doer = Doer(via="command")
-        _, self.host = people.create_agent_token(
-            agent, scopes=["recall", "sessions", "tools"], doer=doer
-        )
-        self.people = list(range(min(acting, corpus.owners)))
-        users = User.objects.in_bulk([corpus.owner_id(number) for number in self.people])
-        self.tokens = {}
-        for number in self.people:
-            user = users[corpus.owner_id(number)]
-            Identity.objects.create(provider="web", tenant="load", subject=str(number), user=user)
-            _, self.tokens[number] = people.create_personal_token(
-                user, scopes=["read", "write"], doer=doer
-            )
-        # Whose each row is, for the leak check.
-        self.owners = dict(Memory.objects.filter(owner__isnull=False).values_list("id", "owner_id"))
-        self.tally = Tally()
-        self.made: dict[int, list[tuple[str, str]]] = defaultdict(list)
-        self.numbers = iter(range(1, 10**9))
-        self._local = threading.local()
-
-    def act(self, sort: str) -> None:
-        """Do one thing as one person, and look at the answer."""
-        chance = random.Random(f"act {next(self.numbers)}")  # noqa: S311
-        getattr(self, f"do_{sort}")(chance.choice(self.people), chance)
-
-    # What people do.
-
-    def do_list(self, who: int, chance: random.Random) -> None:
-        kind = chance.choice(("", "&kind=knowledge", "&visibility=private"))
-        self._seen(who, self.call("GET", f"/memories?limit=25{kind}", self.tokens[who]))
-
-    def do_search(self, who: int, chance: random.Random) -> None:
-        text = self.corpus.question(chance.randrange(self.corpus.rows))
-        self._seen(who, self.call("GET", f"/memories?q={quote(text[:200])}", self.tokens[who]))
-
-    def do_create(self, who: int, chance: random.Random) -> None:
-        mark = self._mark(who)
-        body = {"content": f"Keeps {mark} on the shelf.", "idempotencyKey": mark}
-        answer = self.call("POST", "/memories", self.tokens[who], body, ok=(201,))
-        if chance.random() < AGAIN:
-            self.call("POST", "/memories", self.tokens[who], body, ok=(200,))
-        if answer:
-            with self.tally.lock:
-                self.tally.written[mark] = answer["id"]
-                self.made[who].append((mark, answer["id"]))
-
-    def do_forget(self, who: int, chance: random.Random) -> None:
-        with self.tally.lock:
-            mine = self.made[who]
-            mark, memory_id = mine.pop() if mine else ("", "")
-        if not mark:
-            self.do_create(who, chance)
-            return
-        path = f"/memories/{memory_id}"
-        self.call("DELETE", path, self.tokens[who], ok=(204,))
-        self.call("GET", path, self.tokens[who], ok=(404,))
-        with self.tally.lock:
-            self.tally.forgotten.add(mark)
-
-    # What their assistant does.
-
-    def do_recall(self, who: int, chance: random.Random) -> None:
-        text = self.corpus.question(chance.randrange(self.corpus.rows))
-        body = {**self._turn(who), "text": text}
-        self._seen(who, self.call("POST", "/recall", self.host, body))
-
-    def do_tool(self, who: int, chance: random.Random) -> None:
-        mark = self._mark(who)
-        if chance.random() < 0.5:
-            arguments: dict[str, Any] = {"query": self.corpus.question(chance.randrange(100))}
-            body = {**self._turn(who), "arguments": arguments}
-            self._seen(who, self.call("POST", "/tools/searchMemories", self.host, body))
-            return
-        arguments = {"content": f"Keeps {mark} in the cellar.", "kind": "knowledge"}
-        body = {**self._turn(who), "arguments": arguments, "toolCallId": mark}
-        answer = self.call("POST", "/tools/createMemory", self.host, body)
-        if chance.random() < AGAIN:
-            self.call("POST", "/tools/createMemory", self.host, body)
-        if answer:
-            with self.tally.lock:
-                self.tally.written[mark] = ""
-
-    def do_session(self, who: int, chance: random.Random) -> None:
-        mark = self._mark(who)
-        turn = self._turn(who)
-        body = {
-            **turn,
-            "sessionId": mark,
-            "actors": [turn["actor"]],
-            "completedAt": clock.now().isoformat(),
-            "transcript": [
-                {
-                    "type": "message",
-                    "role": "user",
-                    "authority": "instruction",
-                    "actor": turn["actor"],
-                    "text": f"I prefer {mark} tea in the morning.",
-                }
-            ],
-        }
-        answer = self.call("POST", "/sessions", self.host, body, ok=(202,))
-        if chance.random() < AGAIN:
-            self.call("POST", "/sessions", self.host, body, ok=(200,))
-        if answer:
-            with self.tally.lock:
-                self.tally.sessions[mark] = mark
-
-    def _turn(self, who: int) -> dict[str, Any]:
-        return {
-            "conversationId": f"c-{who}",
-            "source": {"platform": "web", "key": f"c-{who}", "visibility": "private"},
-            "actor": {"provider": "web", "tenant": "load", "subject": str(who)},
-        }
-
-    def _mark(self, who: int) -> str:
-        return f"mark{who}n{next(self.numbers)}"
-
-    def _seen(self, who: int, answer: Any) -> None:
-        """Note what somebody was shown that is not theirs to see."""
-        if not answer:
-            return
-        mine = self.corpus.owner_id(who)
-        if answer.get("degraded"):
-            with self.tally.lock:
-                self.tally.degraded += 1
-        for row in answer.get("memories", answer.get("results", [])):
-            owner = self.owners.get(UUID(row["id"]), mine)
-            marks = {int(found) for found in MARK.findall(row["content"])}
-            if owner != mine or marks - {who}:
-                with self.tally.lock:
-                    self.tally.leaks.append(row["id"])
-
-    def call(
-        self,
-        method: str,
-        path: str,
-        token: str,
-        body: Any = None,
-        *,
-        ok: tuple[int, ...] = (200,),
-    ) -> Any:
-        """Make one call on this thread's connection; an answer but the expected is an error."""
-        kept = self._connection()
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        try:
-            kept.request(method, BASE + path, json.dumps(body) if body else None, headers)
-            answer = kept.getresponse()
-            text = answer.read()
-        except (OSError, http.client.HTTPException) as error:
-            kept.close()
-            self._fault(method, path, type(error).__name__)
-            return None
-        if answer.status not in ok:
-            self._fault(method, path, str(answer.status))
-            return None
-        return json.loads(text) if text else {"id": ""}
-
-    def _connection(self) -> http.client.HTTPConnection:
-        """Return this thread's connection, a new one when the server may have closed it."""
-        kept: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
-        if kept is None:
-            kept = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-            self._local.connection = kept
-        if time.monotonic() - getattr(self._local, "used_at", 0.0) > IDLE_SECONDS:
-            kept.close()  # It connects again by itself.
-        self._local.used_at = time.monotonic()
-        return kept
-
-    def _fault(self, method: str, path: str, what: str) -> None:
-        place = re.sub("[0-9a-f-]{36}", "ID", path.partition("?")[0])
-        with self.tally.lock:
-            self.tally.errors[f"{method} {place} {what}"] += 1
+CALLERS = (1, 2, 4, 8, 16, 32)
+STEP_SECONDS = 10
 
 
 def alone(traffic: Traffic) -> dict[str, float]:
@@ -316,11 +108,77 @@ def press(traffic: Traffic, *, rate: float, seconds: float, every: Callable[[], 
     return sum(map(len, traffic.tally.times.values()))
 
 
+def knee(traffic: Traffic, web: int, worker: int) -> None:
+    """Print, for more and more callers without a pause, throughput, latency and processors used."""
+    order = random.Random("knee")  # noqa: S311
+    for callers in CALLERS:
+        traffic.tally.times.clear()
+        until = time.perf_counter() + STEP_SECONDS
+        sorts = [order.choices(list(MIX), list(MIX.values()), k=10_000) for _ in range(callers)]
+
+        def work(mine: list[str], until: float = until) -> None:
+            for sort in mine:
+                began = time.perf_counter()
+                if began >= until:
+                    return
+                traffic.act(sort)
+                with traffic.tally.lock:
+                    traffic.tally.times[sort].append(time.perf_counter() - began)
+
+        used = worked_seconds(web), worked_seconds(worker), time.process_time()
+        began = time.perf_counter()
+        threads = [threading.Thread(target=work, args=(mine,)) for mine in sorts]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        seconds = time.perf_counter() - began
+        now = worked_seconds(web), worked_seconds(worker), time.process_time()
+        shares = [(after - before) / seconds for before, after in zip(used, now, strict=True)]
+        times = [each for sort in traffic.tally.times.values() for each in sort]
+        cuts = statistics.quantiles(times, n=100, method="inclusive")
+        print(
+            f"{callers:>3} callers: {len(times) / seconds:6.1f} a second, p50 {cuts[49] * 1000:.0f}"
+            f" p95 {cuts[94] * 1000:.0f} p99 {cuts[98] * 1000:.0f} ms; processors: web"
+            f" {shares[0]:.2f}, worker {shares[1]:.2f}, callers {shares[2]:.2f}; load average"
+            f" {os.getloadavg()[0]:.1f}, {connections()} connections",
+            flush=True,
+        )
+
+
+def worked_seconds(pid: int) -> float:
+    """Return the processor time of a process."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def rss_mb(pid: int) -> float:
     """Return what a process holds of memory, in MB."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     found = re.search(r"VmRSS:\s+(\d+) kB", status)
     return int(found[1]) / 1024 if found else 0.0
+
+
+def database_mb() -> float:
+    """Return what the processes of the database hold of their own, in MB; shared buffers once."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pid FROM pg_stat_activity")
+        found = [int(pid) for (pid,) in cursor.fetchall()]
+    total = 0.0
+    for pid in found:
+        with suppress(OSError):  # It has ended meanwhile.
+            pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()
+            total += (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    return total
+
+
+def growth_per_minute(values: list[tuple[float, float]]) -> float:
+    """Return the slope of (seconds, value) after the warm-up, by least squares, a minute."""
+    kept = values[len(values) // 5 :]
+    if len(kept) < 3:
+        return 0.0
+    slope, _ = statistics.linear_regression(*zip(*kept, strict=True))
+    return slope * 60
 
 
 def connections() -> int:
@@ -360,6 +218,7 @@ def judge(traffic: Traffic) -> dict[str, int]:
     return {
         "errors": sum(tally.errors.values()),
         "leaks": len(tally.leaks),
+        "forgotten and shown again": len(tally.seen_again),
         "rows lost": sum(active[mark] == 0 for mark in wanted),
         "rows double": sum(count > 1 for count in rows.values()),
         "forgotten and still active": sum(active[mark] > 0 for mark in tally.forgotten),
@@ -369,35 +228,57 @@ def judge(traffic: Traffic) -> dict[str, int]:
 
 
 @contextmanager
-def store(corpus: Corpus) -> Iterator[None]:
-    """A database of its own, loaded, and dropped in the end."""
+def store(corpus: Corpus, *, keep: bool) -> Iterator[None]:
+    """A database of its own, loaded, and dropped in the end.
+
+    Kept, it is left as loaded under the name of its size: the run goes on in a copy of it.
+    """
+    run = f"bench_load_{os.getpid()}"
+    loaded = f"bench_load_{corpus.rows}" if keep else run
+    connection.settings_dict["TEST"]["NAME"] = loaded
     before = str(connection.settings_dict["NAME"])
-    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False, keepdb=keep)
     try:
-        model = embedding_models.adopt(now=NOW)
-        if model is None:
-            raise SystemExit("there is no embedder")
-        agent, _ = people.agent_named("default")
-        User.objects.bulk_create(
-            (
-                User(
-                    id=corpus.owner_id(number),
-                    email=f"owner{number}@bench.example",
-                    email_verified_at=NOW,
-                    password="!",
-                )
-                for number in range(corpus.owners)
-            ),
-            batch_size=2_000,
-        )
-        with loading.built_afterwards():
-            loading.load(corpus, loading.Target(loading.address(), agent.pk, model.pk))
-        vector_index.ensure_index(model)
-        with connection.cursor() as cursor:
-            cursor.execute("VACUUM ANALYZE")
+        if not Memory.objects.exists():
+            fill(corpus)
+        if keep:
+            use(run, made_from=loaded)
         yield
     finally:
         connection.creation.destroy_test_db(before, verbosity=0)
+
+
+def use(name: str, *, made_from: str) -> None:
+    """Go on in a copy of a database that nobody is connected to."""
+    connection.close()
+    with connection._nodb_cursor() as cursor:
+        cursor.execute(f'CREATE DATABASE "{name}" TEMPLATE "{made_from}"')
+    settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = name
+
+
+def fill(corpus: Corpus) -> None:
+    """Load every row, build the indexes and look after them."""
+    model = embedding_models.adopt(now=NOW)
+    if model is None:
+        raise SystemExit("there is no embedder")
+    agent, _ = people.agent_named("default")
+    User.objects.bulk_create(
+        (
+            User(
+                id=corpus.owner_id(number),
+                email=f"owner{number}@bench.example",
+                email_verified_at=NOW,
+                password="!",
+            )
+            for number in range(corpus.owners)
+        ),
+        batch_size=2_000,
+    )
+    with loading.built_afterwards():
+        loading.load(corpus, loading.Target(loading.address(), agent.pk, model.pk))
+    vector_index.ensure_index(model)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
 
 
 @contextmanager
@@ -439,19 +320,16 @@ def _is_ready(port: int) -> bool:
         asked.close()
 
 
-def show(traffic: Traffic, by_itself: dict[str, float]) -> float:
-    """Print each call's percentiles as ratios to the call alone; returns the worst p95."""
+def show(traffic: Traffic, by_itself: dict[str, float]) -> None:
+    """Print each call's percentiles as ratios to the median of the call alone."""
     print(f"{'call':<9}{'times':>7}{'alone':>10}{'p50':>8}{'p95':>8}{'p99':>8}")
-    worst = 0.0
     for sort, times in sorted(traffic.tally.times.items()):
         if len(times) < 2:
             continue
         cuts = statistics.quantiles(times, n=100, method="inclusive")
         p50, p95, p99 = (cuts[place] / by_itself[sort] for place in (49, 94, 98))
-        worst = max(worst, p95)
         alone_ms = by_itself[sort] * 1000
         print(f"{sort:<9}{len(times):>7}{alone_ms:>7.1f} ms{p50:>7.1f}×{p95:>7.1f}×{p99:>7.1f}×")
-    return worst
 
 
 def main() -> int:
@@ -461,38 +339,38 @@ def main() -> int:
     parser.add_argument("--people", type=int, default=1_000, help="who act; at most memories/100")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--rate", type=float, default=15, help="things a second")
-    parser.add_argument("--knee", action="store_true", help="raise the rate until calls wait")
+    parser.add_argument("--knee", action="store_true", help="more and more callers")
+    parser.add_argument("--keep", action="store_true", help="leave the loaded store, use it again")
     parser.add_argument("--port", type=int, default=8180)
     options = parser.parse_args()
     corpus = Corpus(options.memories)
-    with store(corpus), service(options.port) as (web, worker):
+    with store(corpus, keep=options.keep), service(options.port) as (web, worker):
         traffic = Traffic(corpus, options.people, options.port)
         print(f"{corpus.rows:,} memories, {len(traffic.people):,} people acting")
         by_itself = alone(traffic)
-        samples: list[tuple[float, float, int]] = []
+        samples: list[tuple[float, ...]] = []
+        began = time.monotonic()
 
         def sample() -> None:
-            samples.append((rss_mb(web), rss_mb(worker), connections()))
+            at = time.monotonic() - began
+            samples.append((at, rss_mb(web), rss_mb(worker), database_mb(), connections()))
 
         if options.knee:
-            rate, worst = options.rate, 0.0
-            while worst <= LATE:
-                done = press(traffic, rate=rate, seconds=30, every=sample)
-                worst = show(traffic, by_itself)
-                busy = "the knee" if worst > LATE else "ok"
-                print(f"{rate:g} a second, {done} calls: worst p95 {worst:.1f}×, {busy}")
-                rate *= 1.5
+            sample()
+            knee(traffic, web, worker)
+            sample()
         else:
             done = press(traffic, rate=options.rate, seconds=options.minutes * 60, every=sample)
             print(f"{done:,} calls in {options.minutes:g} min, {options.rate:g} a second")
             show(traffic, by_itself)
         is_empty = drain()
-        # The first tenth is the warm-up: pools fill, caches fill.
-        first, last = samples[len(samples) // 10], samples[-1]
-        print(
-            f"web {first[0]:.0f} → {last[0]:.0f} MB, worker {first[1]:.0f} → {last[1]:.0f} MB,"
-            f" connections {first[2]} → {last[2]}"
-        )
+        # The first fifth is the warm-up: pools fill, caches fill.
+        for place, name in enumerate(("web MB", "worker MB", "database MB", "connections"), 1):
+            values = [(each[0], each[place]) for each in samples]
+            print(
+                f"{name}: {values[len(values) // 5][1]:.0f} → {values[-1][1]:.0f}, highest"
+                f" {max(each for _, each in values):.0f}, {growth_per_minute(values):+.2f} a minute"
+            )
         found = judge(traffic) | {"queue not empty": int(not is_empty)}
         print(", ".join(f"{count} {what}" for what, count in found.items()))
         for what, count in traffic.tally.errors.most_common(10):
@@ -500,7 +378,9 @@ def main() -> int:
         written = len(traffic.tally.written) + len(traffic.tally.sessions)
         print(
             f"of {written:,} rows written, {len(traffic.tally.forgotten):,} forgotten again;"
-            f" {traffic.tally.degraded:,} answers went without a leg"
+            f" {traffic.tally.undone:,} forgotten and brought back;"
+            f" {traffic.tally.degraded:,} answers went without a leg; load average"
+            f" {os.getloadavg()[0]:.1f}"
         )
     return int(any(found.values()))
 
