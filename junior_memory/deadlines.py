@@ -17,6 +17,7 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, Error, connections, transaction
 
+from junior_memory.alarms import set_alarm
 from junior_memory.errors import Unavailable
 
 GRACE_MS = 15
@@ -168,15 +169,13 @@ def _watchdog(deadline: Deadline) -> Iterator[None]:
             with contextlib.suppress(OSError), socket.socket(fileno=os.dup(raw.fileno())) as end:
                 end.shutdown(socket.SHUT_RDWR)
 
-    timer = threading.Timer(max(0.0, deadline.remaining_ms / 1000), bite)
-    timer.daemon = True
-    timer.start()
+    alarm = set_alarm(deadline.ends_at, bite)
     try:
         yield
     finally:
         with over:
             done = True
-        timer.cancel()
+        alarm.call_off()
         if bitten and raw is not None:
             # Cut between two statements it would look whole, and the pool would lend it again.
             raw.close()
