@@ -130,7 +130,11 @@ def _insert(calls: list[ModelCall]) -> bool:
     for number in range(WRITE_ATTEMPTS):
         try:
             # The lost connection may have written them after all.
-            ModelCall.objects.bulk_create(calls, ignore_conflicts=number > 0)
+            if len(calls) == 1 and not number:
+                # The usual case, in one round trip: a model's answer waits for its record.
+                calls[0].save(force_insert=True)
+            else:
+                ModelCall.objects.bulk_create(calls, ignore_conflicts=number > 0)
         except Error as error:
             if connection.in_atomic_block or number + 1 == WRITE_ATTEMPTS:
                 logger.warning("a model call was not recorded (%s)", type(error).__name__)

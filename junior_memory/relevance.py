@@ -11,7 +11,16 @@ from junior_memory.asking import ask
 from junior_memory.model_calls import RELEVANCE, OnBehalf
 from junior_memory.prompt_block import cut
 from junior_memory.providers import ChatModel
-from junior_memory.quoting import Answer, Number, at_most, block, chosen, fitting, group, readable
+from junior_memory.quoting import (
+    Answer,
+    Number,
+    at_most,
+    chosen,
+    fitting,
+    group,
+    readable,
+    wrapped,
+)
 from junior_memory.windows import model_for, room_beside
 
 MAX_CANDIDATES = 20
@@ -49,7 +58,7 @@ def select_relevant(
     prompt = prompts.relevance(readable(text)[-MAX_MESSAGE:])
     offered = candidates[:MAX_CANDIDATES]
     lines = [
-        block("note", cut(readable(content)), {"n": str(n)})
+        wrapped("note", cut(readable(content)), {"n": str(n)})
         for n, (_, content) in enumerate(offered, 1)
     ]
     kept, shown = fitting(offered, lines, room=room_beside(prompt, reader))

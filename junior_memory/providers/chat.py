@@ -168,7 +168,9 @@ class OpenAIChatModel:
         if manner.mode != "text":
             arguments["response_format"] = _response_format(question, manner.mode)
         return self._endpoint.request(
-            lambda client: client.chat.completions.with_streaming_response.create(**arguments),
+            lambda client, seconds: client.chat.completions.with_streaming_response.create(
+                **arguments, timeout=seconds
+            ),
             timeout_seconds=timeout_seconds,
         )
 

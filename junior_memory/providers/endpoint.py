@@ -54,7 +54,8 @@ _TOO_LONG = re.compile(
 )
 _FILTERED = ("content_filter", "content_policy_violation")
 
-Send = Callable[[openai.OpenAI], AbstractContextManager[openai.APIResponse[Any]]]
+Send = Callable[[openai.OpenAI, float], AbstractContextManager[openai.APIResponse[Any]]]
+"""One request, made with a client inside so many seconds."""
 
 
 class RequestFailed(ModelFailed):
@@ -131,9 +132,8 @@ class Endpoint:
 
     def _read(self, send: Send, timeout_seconds: float) -> bytes:
         ends_at = time.monotonic() + timeout_seconds
-        client = self._client.with_options(timeout=timeout_seconds)
         read = bytearray()
-        with send(client) as response:
+        with send(self._client, timeout_seconds) as response:
             for piece in response.iter_bytes():
                 read += piece
                 if time.monotonic() > ends_at:

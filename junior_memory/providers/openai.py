@@ -126,11 +126,12 @@ class OpenAIEmbedder:
 
     def _ask(self, texts: list[str], timeout_seconds: float) -> dict[str, Any]:
         return self._endpoint.request(
-            lambda client: client.embeddings.with_streaming_response.create(
+            lambda client, seconds: client.embeddings.with_streaming_response.create(
                 model=self.model,
                 input=texts,
                 encoding_format="float",
                 dimensions=self._shortened_to or openai.omit,
+                timeout=seconds,
             ),
             timeout_seconds=timeout_seconds,
         )

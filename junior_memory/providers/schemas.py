@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -10,7 +12,8 @@ KEPT = ("type", "enum", "const", "minItems", "maxItems")
 """What strict servers take; what a model is told in prose, and lengths, are no part of it."""
 
 
-def strict_schema(answer: type[BaseModel]) -> dict[str, Any]:
+@cache
+def strict_schema(answer: type[BaseModel]) -> Mapping[str, Any]:
     """Return the schema of a model: every key required, no other key allowed, no reference."""
     schema = answer.model_json_schema()
     return _strict(schema, schema.get("$defs", {}))
