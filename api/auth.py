@@ -113,7 +113,8 @@ class Gate(AuthBase):
             who = f"token:{caller.token.pk}"
         else:
             who = f"user:{caller.user.pk}" if isinstance(caller, Caller) else ""
-        people.spend_rate(f"{'write' if self.is_write else 'read'}:{who}", limit=limit)
+        bucket = f"{'write' if self.is_write else 'read'}:{who}"
+        people.spend_rate(bucket, limit=limit, in_passing=True)
 
     def _check_query(self, request: HttpRequest) -> None:
         """Refuse keys that the call does not know, and known ones given twice."""
