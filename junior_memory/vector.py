@@ -176,11 +176,14 @@ def _nearest(
             break
         proposed = min(math.ceil(times * size), MAX_PROPOSED)
         answers = fetch(near.proposed(asked, proposed=proposed))
+        has_index = any(row[0] not in found and row[2] for row in answers)
         for scope in asked:
             mine = [row[1:] for row in answers if row[0] == scope.name]
             found[scope.name] = near.scored(mine, scope, size=size)
+            # An index may propose less than there is; without one the list is everything.
+            is_exact = not (scope.is_shared and has_index)
             if len(found[scope.name]) >= size or near.is_complete(
-                mine, is_all=not scope.is_shared and len(mine) < proposed
+                mine, is_all=is_exact and len(mine) < proposed
             ):
                 short.remove(scope)
     for scope in short:
@@ -263,9 +266,12 @@ class _Near:
         return Fragment(sql, (*near.values, *self._seen.values, *within.values))
 
     def _search_depth(self, proposed: int) -> Fragment:
-        """Say how many candidates the index keeps; a row that is no vector's."""
+        """Say how many candidates the index keeps; a row that is no vector's.
+
+        Its distance is 0 where there is no index yet.
+        """
         sql = """
-            SELECT NULL::uuid AS memory_id, 0::float8 AS distance,
+            SELECT NULL::uuid AS memory_id, count(*)::float8 AS distance,
             set_config('hnsw.ef_search', least(%s, greatest(%s::int,
             (%s::int * (1 + log(greatest(1, coalesce(max(reltuples), 0) / %s::int))))::int
             ))::text, true) AS scope
