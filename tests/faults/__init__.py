@@ -1,0 +1,1 @@
+"""The product under faults: killed, cut off, out of room."""
