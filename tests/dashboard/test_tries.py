@@ -80,7 +80,7 @@ def test_a_known_browser_is_known_for_its_person_alone(cast: Cast) -> None:
     assert attempt(hers, "bob@example.com", PASSWORD).status_code == 429
 
 
-@pytest.mark.parametrize("value", ["", "x", "x:y:z", "\x00", "é" * 2_000])
+@pytest.mark.parametrize("value", ["", "x", "x:y:z", "é" * 2_000])
 def test_a_made_up_mark_is_a_stranger(cast: Cast, value: str) -> None:
     guess_out()
     client = Client()
