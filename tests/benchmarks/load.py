@@ -286,6 +286,7 @@ def service(port: int) -> Iterator[tuple[int, int]]:
     """A web process and a worker on the store, logging to `load.log`; yields their process ids."""
     limits = {
         "MEMORY_EMBEDDER": "local",
+        "MEMORY_ACTIVE_QUOTA": "100000",  # The largest owner is loaded past the default.
         "MEMORY_TOKEN_WRITES_PER_MINUTE": "1000000",
         "MEMORY_TOKEN_READS_PER_MINUTE": "1000000",
     }
