@@ -7,12 +7,14 @@ from decimal import Decimal
 from uuid import UUID
 
 from django.db import connection
+from django.urls import reverse
 from django.utils import timezone
 
-from junior_memory import admin_reads, capture, events, forgetting, holding, people
+from junior_memory import admin_reads, capture, events, forgetting, holding, invitations, people
 from junior_memory.access import person
 from junior_memory.memories import correct_memory
 from junior_memory.models import CompletedSession, Conflict, MemoryUse, ModelCall, Tombstone
+from junior_memory.passwords import reset_token
 from tests.cast import Cast
 from tests.factories import BY_TEST, make_memory
 
@@ -44,6 +46,7 @@ def live(cast: Cast) -> dict[str, str]:
     second = make_memory(owner=root, content="Lives in Kiel.")
     Conflict.objects.create(first=first, second=second, created_at=now)
     people.create_personal_token(root, scopes=["read"], label="Backup", doer=BY_TEST)
+    invitations.invite("dora@example.com", doer=BY_TEST)
     read = admin_reads.open_read(root, cast.alice, reason="A ticket of theirs.", doer=BY_TEST)
     make_memory(owner=cast.alice, content="Keeps bees.")
     _fail(cast)
@@ -79,7 +82,27 @@ def live(cast: Cast) -> dict[str, str]:
         "reads": "/system/reads",
         "audit": "/system/audit",
         "read": f"/system/reads/{read.pk}",
+        "people": "/people",
+        "people, none found": "/people?q=zeppelin",
+        "missing": "/nowhere",
+    }
+
+
+def outside(cast: Cast) -> dict[str, str]:
+    """Return the address of every page that is seen without being signed in."""
+    _, token = invitations.invite("dora@example.com", doer=BY_TEST)
+    return {
         "sign-in": "/sign-in",
+        "sign-in, mailed": "/sign-in?sent",
+        "sign-in, changed": "/sign-in?changed",
+        "sign-in by link": reverse("sign_in_confirm", args=people.sign_in_token(cast.alice)),
+        "sign-in by a dead link": "/sign-in/x/y/",
+        "forgotten": "/reset-password",
+        "forgotten, mailed": "/reset-password?sent",
+        "new password": reverse("password_new", args=reset_token(cast.bob)),
+        "new password by a dead link": "/reset-password/x/y/",
+        "join": reverse("invitation", args=[token]),
+        "join by a dead link": "/invitations/x/",
         "missing": "/nowhere",
     }
 

@@ -1,46 +1,25 @@
-"""Ways through the pages: by keyboard, back again, without scripts, over a failing connection."""
+"""Ways through the pages: by keyboard, without scripts, over a failing connection."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from django.utils import timezone
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from junior_memory import capture
-from junior_memory.models import AuditEntry, Conflict, Memory, MemoryReport
+from junior_memory.models import AuditEntry, MemoryReport
 from tests.cast import Cast
+from tests.e2e.acts import FACTS, UNANSWERED, disagree, is_active, remember, tab_to
 from tests.e2e.conftest import Visit
 from tests.factories import make_memory
-
-FACTS = ("Never deploys on Fridays.", "Drinks oolong before noon.", "Keeps a paper notebook.")
-NAME = """() => (document.activeElement.labels?.[0] ?? document.activeElement).innerText
-  || document.activeElement.ariaLabel || ''"""
 
 
 @pytest.fixture
 def facts(cast: Cast) -> None:
     """Let Alice have a few memories, two of which disagree."""
-    for content in FACTS:
-        make_memory(content=content, owner=cast.alice)
-    first = make_memory(owner=cast.alice, content="Lives in Husum.")
-    second = make_memory(owner=cast.alice, content="Lives in Kiel.")
-    Conflict.objects.create(first=first, second=second, created_at=timezone.now())
-
-
-def is_active(content: str) -> bool:
-    """True while a memory with this text is remembered."""
-    return Memory.objects.active(timezone.now()).filter(content=content).exists()
-
-
-def tab_to(page: Page, name: str) -> None:
-    """Press Tab until what is called so has the focus."""
-    for _ in range(120):
-        page.keyboard.press("Tab")
-        if str(page.evaluate(NAME)).strip().startswith(name):
-            return
-    raise AssertionError(f"{name} is not reached by Tab")
+    remember(cast.alice)
+    disagree(cast.alice)
 
 
 @pytest.mark.usefixtures("facts")
@@ -113,47 +92,6 @@ def test_the_next_rows_come_when_the_last_one_is_passed(cast: Cast, visit: Visit
     expect(page.locator(".memory").nth(25)).to_be_focused()
 
 
-def assert_whole(page: Page, title: str) -> None:
-    """Assert that this is a page and no fragment of one."""
-    expect(page.locator("h1")).to_have_text(title)
-    expect(page.locator(".nav")).to_be_visible()
-    expect(page.locator("main")).to_have_count(1)
-
-
-@pytest.mark.usefixtures("facts")
-def test_back_after_each_swap_shows_a_whole_page(cast: Cast, visit: Visit) -> None:
-    for number in range(26):
-        make_memory(content=f"Fact number {number}.", owner=cast.alice)
-    page = visit(cast.alice)
-    page.get_by_role("link", name="Show more").click()
-    expect(page.locator(".memory")).to_have_count(31)
-    page.locator(".memory").first.get_by_role("button", name="Forget").click()
-    page.locator(".toast").wait_for()
-    page.locator(".memory").nth(1).get_by_role("link", name="Correct").click()
-    page.locator("[data-editing]").wait_for()
-    page.locator(".chip", has_text="Private").click()
-    expect(page).to_have_url(re.compile("visibility=private"))
-    page.locator("#q").fill("oolong")
-    expect(page).to_have_url(re.compile("q=oolong"))
-    page.locator(".fact a").first.click()
-    assert_whole(page, FACTS[1])
-    page.go_back()
-    assert_whole(page, "Memories")
-    expect(page.locator(".memory")).to_have_count(1)
-    page.go_back()
-    assert_whole(page, "Memories")
-    page.goto("/inbox")
-    page.get_by_role("button", name="Keep this one").first.click()
-    page.locator("[data-state='decided']").wait_for()
-    page.goto("/recall")
-    page.get_by_label("A message to the assistant").fill("When do I deploy?")
-    page.get_by_role("button", name="Ask").click()
-    page.locator("#answer h2").first.wait_for()
-    page.go_back()
-    assert_whole(page, "Inbox")
-    expect(page.locator("body")).to_contain_text("Nothing waits for you.")
-
-
 @pytest.mark.usefixtures("facts")
 def test_an_answer_that_is_lost_changes_nothing_twice(cast: Cast, visit: Visit) -> None:
     page = visit(cast.alice)
@@ -171,8 +109,7 @@ def test_an_answer_that_is_lost_changes_nothing_twice(cast: Cast, visit: Visit) 
     row.get_by_role("button", name="Forget").click()
     expect(page.locator("[data-state='forgotten-now']")).to_be_visible()
     assert AuditEntry.objects.filter(action="forgot").count() == 1
-    assert visit.complaints
-    visit.complaints.clear()
+    visit.forgive(*UNANSWERED)
 
 
 @pytest.mark.parametrize("status", [502, 503])
@@ -192,7 +129,7 @@ def test_a_server_that_restarts_mid_click_is_said_and_the_next_click_works(
     row.get_by_role("button", name="Forget").click()
     expect(page.locator("[data-state='forgotten-now']")).to_be_visible()
     assert not is_active(FACTS[1])
-    visit.complaints.clear()
+    visit.forgive(status)
 
 
 @pytest.mark.usefixtures("facts")
@@ -204,7 +141,7 @@ def test_without_a_connection_the_page_says_so(cast: Cast, visit: Visit) -> None
     page.context.set_offline(False)
     page.locator(".chip", has_text="Private").click()
     expect(page).to_have_url(re.compile("visibility=private"))
-    visit.complaints.clear()
+    visit.forgive(*UNANSWERED)
 
 
 @pytest.mark.usefixtures("facts")

@@ -6,12 +6,13 @@ import re
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from junior_memory import events, forgetting, reports, spending
+from junior_memory import events, forgetting
 from junior_memory.access import person
 from junior_memory.models import ModelCall
 from tests.cast import Cast
@@ -21,6 +22,10 @@ from tests.factories import BY_TEST, make_memory
 # The bars of one chart that have any height, by series, in the order of the legend.
 BARS = """canvas => [...canvas.querySelectorAll('.trace.bars')].map(trace =>
   [...trace.querySelectorAll('.point path')].filter(path => path.getBBox().height > 0.5).length)"""
+# How high the bars of each day stand on each other, oldest day first.
+HEIGHTS = """canvas => [...canvas.querySelectorAll('.trace.bars')].map(trace =>
+  [...trace.querySelectorAll('.point path')].map(path => path.getBBox().height))
+  .reduce((sums, trace) => sums.map((sum, day) => sum + trace[day]))"""
 COLOR = "path => getComputedStyle(path).fill"
 
 
@@ -57,16 +62,52 @@ def bars(page: Page, chart: str) -> list[int]:
     return drawn
 
 
-def test_as_many_bars_are_drawn_as_days_had_a_cost(cast: Cast, visit: Visit) -> None:
+def told(page: Page, path: str) -> dict[str, Any]:
+    """Return what the API answers to the person whose page this is."""
+    answer = page.request.get(f"/api/plugins/memory/{path}")
+    assert answer.ok
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def in_table(page: Page, chart: str) -> list[list[str]]:
+    """Return the numbers of the table behind a chart, newest day first."""
+    lines = page.locator(f"#{chart}-table tbody tr").all()
+    return [line.locator("td").all_text_contents() for line in lines]
+
+
+@pytest.mark.parametrize("days", [7, 30, 90])
+def test_as_many_bars_are_drawn_as_the_api_has_days_with_a_cost(
+    cast: Cast, visit: Visit, days: int
+) -> None:
     spend(cast)
-    page = visit(cast.root, "/overview?days=7")
-    days = spending.costs(7).days
-    assert bars(page, "cost") == [
-        sum(day.extraction_usd > 0 for day in days),
-        sum(day.recall_usd > 0 for day in days),
-        sum(day.nothing_usd > 0 for day in days),
+    page = visit(cast.root, f"/overview?days={days}")
+    costs = told(page, f"costs?days={days}")
+    assert len(costs["days"]) == days
+    drawn = bars(page, "cost")
+    assert drawn == [
+        sum(Decimal(day[f"{part}Usd"]) > 0 for day in costs["days"])
+        for part in ("extraction", "recall", "nothing")
     ]
-    assert bars(page, "cost") == [5, 0, 2]
+    assert drawn == [5, 0, 2]
+    page.click("#cost-table summary")
+    sums = [line[-1] for line in reversed(in_table(page, "cost"))]
+    assert [Decimal(said.strip("$")) for said in sums] == [
+        round(Decimal(day["totalUsd"]), 4) for day in costs["days"]
+    ]
+
+
+@pytest.mark.parametrize("split", ["operation", "model"])
+def test_the_bars_are_as_high_as_the_api_says(cast: Cast, visit: Visit, split: str) -> None:
+    spend(cast)
+    page = visit(cast.root, f"/overview?days=7&split={split}")
+    bars(page, "cost")
+    heights = page.locator("#cost .chart-canvas").evaluate(HEIGHTS)
+    costs = told(page, "costs?days=7")
+    sums = [float(day["totalUsd"]) for day in costs["days"]]
+    assert [height / sum(heights) for height in heights] == pytest.approx(
+        [one / sum(sums) for one in sums], abs=0.01
+    )
 
 
 def test_as_many_bars_are_drawn_as_days_had_memories(cast: Cast, visit: Visit) -> None:
@@ -77,14 +118,12 @@ def test_as_many_bars_are_drawn_as_days_had_memories(cast: Cast, visit: Visit) -
     gone = make_memory(owner=cast.bob)
     forgetting.forget(person(cast.bob), gone.pk, doer=BY_TEST)
     page = visit(cast.root, "/overview")
-    created = reports.operational_report().created[-30:]
-    assert bars(page, "memories") == [
-        sum(day.private > 0 for day in created),
-        sum(day.org > 0 for day in created),
-        sum(day.public > 0 for day in created),
-        sum(day.forgotten > 0 for day in created),
+    created = told(page, "report")["created"][-30:]
+    drawn = bars(page, "memories")
+    assert drawn[:3] == [
+        sum(day[part] > 0 for day in created) for part in ("private", "org", "public")
     ]
-    assert bars(page, "memories") == [3, 0, 1, 1]
+    assert drawn == [3, 0, 1, 1]
 
 
 def test_nothing_is_drawn_where_there_was_no_call(cast: Cast, visit: Visit) -> None:
@@ -143,14 +182,3 @@ def test_without_scripts_the_switch_and_the_table_remain(cast: Cast, visit: Visi
     expect(page.locator(".stats")).to_contain_text("Spent, 7 days")
     page.click("#cost-table summary")
     expect(page.locator("#cost-table tbody tr")).to_have_count(7)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 390, 1280])
-def test_nothing_overflows(cast: Cast, visit: Visit, width: int, scheme: str) -> None:
-    spend(cast)
-    for path in ("/overview?split=model", "/system", "/settings"):
-        page = visit(cast.root, path, viewport={"width": width, "height": 800}, color_scheme=scheme)
-        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-        over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        assert over <= 0, f"{path} overflows by {over} px"
