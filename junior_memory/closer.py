@@ -48,6 +48,11 @@ class Closer:
         self._vectors_of = _Remembered(vectors_of) if vectors_of else None
         self._texts: dict[UUID, Text] = {}
 
+    @property
+    def contents(self) -> list[str]:
+        """The texts that were read so far, in the order of the lists that they were read for."""
+        return [text.content for text in self._texts.values()]
+
     def __call__(self, plan: Plan, top: Sequence[UUID]) -> list[RankList]:
         """Return further lists over the top."""
         texts = self._read(plan, top)

@@ -29,6 +29,7 @@ from junior_memory.ranking import SCORE_DIGITS, preset
 from junior_memory.recall_record import RecallRecord
 from junior_memory.recall_request import RecallRequest, seconds_for_others, turn_of
 from junior_memory.search import LEXICAL, Gathered, Hit, find_by_words, fuse_lists, read_hits
+from junior_memory.secrets import contains_secret
 from junior_memory.selection import Selected, select
 from junior_memory.text import collapse
 from junior_memory.vector import VECTOR, Query, vector_leg
@@ -259,6 +260,9 @@ def look(
         if fusion.top:
             with held_to(deadline):
                 closer.read_ahead(first)
+        # The gate asks the same of each candidate, while somebody waits.
+        for content in closer.contents[:LEG_SIZE]:
+            contains_secret(content)
 
     if model is not None:
         payer = looking.record.payer

@@ -62,7 +62,7 @@ class LocalEmbedder:
     model = WORDLLAMA
     dimensions: int | None = DIMENSIONS
     cutoff = 0.555
-    # 0.73 was measured (`recall.SPEAKS_FOR_ITSELF`); a little less keeps clear of noise.
+    # 0.73 was measured (`gates.SPEAKS_FOR_ITSELF`); a little less keeps clear of noise.
     nameless_cutoff = 0.72
     max_tokens = 4_096
     unrelated: float | None = 1.0
