@@ -1,7 +1,7 @@
 PYTHON ?= python3
 PORT ?= 8000
 
-.PHONY: demo run worker test check fmt clean
+.PHONY: demo run worker test check audit fmt clean
 
 demo: .venv/ready
 	.venv/bin/python manage.py demo --port $(PORT)
@@ -17,6 +17,9 @@ test: .venv/ready
 
 check: .venv/ready
 	.venv/bin/python -m ruff check . && .venv/bin/python -m ruff format --check . && .venv/bin/python -m mypy . && .venv/bin/lint-imports && .venv/bin/python manage.py makemigrations --check --dry-run && .venv/bin/python manage.py check --database default --fail-level WARNING && .venv/bin/python -m tests.deploy_check
+
+audit: .venv/ready
+	.venv/bin/python -m tests.audit
 
 fmt: .venv/ready
 	.venv/bin/python -m ruff check --fix . && .venv/bin/python -m ruff format .
