@@ -53,6 +53,21 @@ def check_secret_key(**_: Any) -> list[CheckMessage]:
     ]
 
 
+@register(Tags.security, deploy=True)
+def check_base_url(**_: Any) -> list[CheckMessage]:
+    """In production mails lead to an address that others reach, and in secret."""
+    url = str(dict(settings.JUNIOR_MEMORY).get("base_url", ""))
+    if not settings.PRODUCTION or url.startswith("https://"):
+        return []
+    return [
+        Warning(
+            "Links in mails and invitations do not begin with https://.",
+            hint="Set MEMORY_BASE_URL to the address at which people reach this server.",
+            id="junior_memory.W024",
+        )
+    ]
+
+
 @register()
 def check_knobs(**_: Any) -> list[CheckMessage]:
     """Every knob within its limits."""

@@ -1,8 +1,11 @@
 """Every place of the database that can hold a memory's text, and how each is emptied.
 
 Not here, and why: logs hold no content; a process's cache of vectors (`vector.query_vectors`) is of
-queries alone, by digests under a key that dies with the process; the write-ahead log and backups
-keep text for as long as README's "How long is it gone" says.
+queries alone, and what it knows to hold no secret (`secrets.py`) is no text at all: both go by
+digests under a key that dies with the process; the write-ahead log and backups keep text for as
+long as README's "How long is it gone" says. `text_columns.py` says of every column that can hold
+text what is in it, and a test fails for one that is not there: sessions and flash messages hold no
+content, the admin's history and the jobs ids alone, and allauth's tables are never written.
 """
 
 from __future__ import annotations

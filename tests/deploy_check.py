@@ -13,6 +13,7 @@ PRODUCTION = {
     "DJANGO_SECRET_KEY": "only-for-this-check-" + "x7Kq" * 12,
     "MEMORY_FINGERPRINT_KEY": "k1:only-for-this-check-" + "p3Vz" * 12,
     "MEMORY_ALLOWED_HOSTS": "memory.example.com",
+    "MEMORY_BASE_URL": "https://memory.example.com",
     "DATABASE_URL": "",
 }
 

@@ -32,7 +32,7 @@ from urllib.parse import quote
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.benchmarks.load import BASE, service, store
+from tests.benchmarks.load import service, store
 
 # isort: split
 # `load` has set Django up.
@@ -41,6 +41,7 @@ from junior_memory.audit import Doer
 from junior_memory.models import Identity, User
 from tests import processes
 from tests.benchmarks.corpus import Corpus
+from tests.benchmarks.traffic import BASE
 from tests.model_server import ModelServer, Reply, model_server
 
 HOSTED = "openai:another-model"
@@ -241,7 +242,7 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=8181)
     options = parser.parse_args()
     corpus = Corpus(options.memories)
-    with store(corpus), endpoint(options.late_ms) as double, service(options.port):
+    with store(corpus, keep=False), endpoint(options.late_ms) as double, service(options.port):
         print(f"{options.memories:,} memories; {HOSTED}, {DIMENSIONS} dimensions")
         with Callers(corpus, options.port) as callers:
             stay(callers, "before", options.seconds)
