@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -25,6 +26,16 @@ TELLING = 10
 """Characters from which a stored text is looked for in the log; shorter ones are words."""
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost", None, ""}
+
+
+def pytest_configure() -> None:
+    """Let an interrupt reach the processes that tests start, also when a script runs them.
+
+    A shell without a terminal starts what it puts into the background deaf to it, and so are all
+    that come from there: a test that interrupts one would wait for ever.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")
