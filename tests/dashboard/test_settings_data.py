@@ -107,7 +107,7 @@ def test_an_import_says_which_lines_it_refused_and_nothing_of_them(alice_client:
     page = text(alice_client.post("/settings/import", upload(body + json.dumps(end).encode())))
     assert "<b>1</b> refused" in page
     assert "Line 1" in page
-    assert "secret_or_credential" in page
+    assert "looks like a password, key or token" in page
     assert key not in page
 
 
