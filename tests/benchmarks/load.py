@@ -12,6 +12,13 @@ carries a mark of its owner and number, by which rows are found that are lost, d
 somebody else or shown after their forgetting was answered. `--knee` lets 1, 2, 4 … callers call
 without a pause and says who used the processors. `--keep` leaves the loaded store; every run works
 in a copy of it.
+
+Measured on two quiet cores, 100,000 memories, 1,000 people, 10 minutes at 8 a second, 4,800 calls:
+0 errors, lost, double, leaked, shown again. p95 / p99 of the median alone: create x1.4 / 1.9,
+forget 4.2 / 5.6, list 1.9 / 2.1, recall 1.7 / 2.4, search 1.6 / 3.5, session 1.7 / 2.2, tool 1.6 /
+2.0. Web 202 to 219 MB, while the vectors of 2,048 questions are kept (8 kB each), worker 184 to
+184, connections 9 to 10. The knee: 21 calls a second with one caller, 28 with four and with
+thirty-two, the web process at .8 to .9 of a core.
 """
 
 from __future__ import annotations
