@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from django.core import mail
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
@@ -14,6 +15,8 @@ from tests.factories import make_memory
 FACTS = ("Never deploys on Fridays.", "Drinks oolong before noon.", "Keeps a paper notebook.")
 
 PASSWORD = "correct horse"
+
+with_and_without_scripts = pytest.mark.parametrize("scripts", [True, False])
 
 UNANSWERED = ("net", "htmx:sendError", "htmx:afterRequest")
 """What a console says of a request that nobody answers."""

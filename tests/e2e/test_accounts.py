@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
 from junior_memory.models import Invitation, User
 from tests.cast import Cast
-from tests.e2e.acts import PASSWORD, assert_whole, mailed_link, sign_in, tab_to
+from tests.e2e.acts import (
+    PASSWORD,
+    assert_whole,
+    mailed_link,
+    sign_in,
+    tab_to,
+    with_and_without_scripts,
+)
 from tests.e2e.conftest import Visit
-
-with_and_without_scripts = pytest.mark.parametrize("scripts", [True, False])
 
 NEW_PASSWORD = "battery staple 9"
 

@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
@@ -15,11 +14,17 @@ from junior_memory.access import person
 from junior_memory.audit import Doer
 from junior_memory.models import Tombstone
 from tests.cast import Cast
-from tests.e2e.acts import FACTS, assert_whole, forget, is_active, remember, row
+from tests.e2e.acts import (
+    FACTS,
+    assert_whole,
+    forget,
+    is_active,
+    remember,
+    row,
+    with_and_without_scripts,
+)
 from tests.e2e.conftest import Visit
 from tests.factories import BY_TEST, make_memory, make_personal_token
-
-with_and_without_scripts = pytest.mark.parametrize("scripts", [True, False])
 
 
 @with_and_without_scripts

@@ -6,16 +6,14 @@ import json
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
 from junior_memory import people
 from junior_memory.models import Identity, Memory, User
 from tests.cast import Cast
+from tests.e2e.acts import with_and_without_scripts
 from tests.e2e.conftest import Visit
 from tests.factories import make_memory
-
-with_and_without_scripts = pytest.mark.parametrize("scripts", [True, False])
 
 
 @with_and_without_scripts

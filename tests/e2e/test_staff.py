@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
@@ -12,11 +11,9 @@ from junior_memory import capture, holding
 from junior_memory.access import person
 from junior_memory.models import AdminRead, CompletedSession
 from tests.cast import Cast
-from tests.e2e.acts import assert_whole, is_active, remember, row
+from tests.e2e.acts import assert_whole, is_active, remember, row, with_and_without_scripts
 from tests.e2e.conftest import Visit
 from tests.factories import BY_TEST, make_memory
-
-with_and_without_scripts = pytest.mark.parametrize("scripts", [True, False])
 
 
 def fail_session(cast: Cast, session_id: str) -> CompletedSession:
