@@ -1,0 +1,118 @@
+"""What was acknowledged, held against what is there; what was paid, against the model's bill."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from tests.faults.clients import MARK, Clients
+from tests.faults.deployment import Deployment
+
+DRAIN_SECONDS = 150.0
+
+UNFINISHED = """SELECT count(*) FROM junior_memory_completedsession
+WHERE state IN ('queued', 'processing')"""
+ROWS = "SELECT content, archived_at IS NULL FROM junior_memory_memory WHERE content LIKE %s"
+EVENTS = """SELECT session.session_id, session.state, count(event.id)
+FROM junior_memory_completedsession AS session
+LEFT JOIN junior_memory_conversationevent AS event
+    ON event.session_id = session.id AND event.name = 'memories_captured'
+GROUP BY session.id"""
+CALLS = """SELECT operation = 'embed', count(*) FROM junior_memory_modelcall GROUP BY 1"""
+VECTORS = """SELECT count(*) FROM junior_memory_memory AS memory
+WHERE archived_at IS NULL AND superseded_at IS NULL AND held_at IS NULL AND NOT EXISTS (
+    SELECT FROM junior_memory_memoryembedding WHERE memory_id = memory.id)"""
+
+
+@dataclass
+class Verdict:
+    """How one fault was outlived; every count but the last three has to be nothing."""
+
+    lost: int = 0
+    double: int = 0
+    back: int = 0
+    leaks: int = 0
+    wrong: Counter[str] = field(default_factory=Counter)
+    calls_missing: int = 0
+    answered: int = 0
+    refused: int = 0
+    extra_calls: int = 0
+    """Calls on the record that the model's server did not see as such: refused connections."""
+
+    @property
+    def survived(self) -> bool:
+        """True when nothing was lost, double, back, leaked, unpaid or wrongly answered."""
+        counts = (self.lost, self.double, self.back, self.leaks, self.calls_missing)
+        return not any(counts) and not self.wrong
+
+
+def drain(deployment: Deployment, *, seconds: float = DRAIN_SECONDS) -> int:
+    """Wait until every session is finished; returns how many are not by then."""
+    deadline = time.monotonic() + seconds
+    while True:
+        waiting = int(deployment.sql(UNFINISHED)[0][0])
+        if not waiting or time.monotonic() > deadline:
+            return waiting
+        time.sleep(0.5)
+
+
+def judge(deployment: Deployment, clients: Clients) -> Verdict:
+    """Compare everything, once the deployment is healthy again and the clients are done."""
+    ledger = clients.ledger
+    verdict = Verdict(
+        wrong=Counter(ledger.wrong),
+        answered=sum(ledger.answers.values()) - ledger.refused(),
+        refused=ledger.refused(),
+    )
+    if waiting := drain(deployment):
+        verdict.wrong["sessions not finished"] += waiting
+    _judge_rows(deployment, clients, verdict)
+    _judge_sessions(deployment, clients, verdict)
+    _judge_logs(deployment, clients, verdict)
+    _judge_bill(deployment, verdict)
+    if ledger.late_recalls:
+        verdict.wrong["recall beyond its deadline"] += ledger.late_recalls
+    return verdict
+
+
+def _judge_rows(deployment: Deployment, clients: Clients, verdict: Verdict) -> None:
+    ledger = clients.ledger
+    rows: Counter[str] = Counter()
+    active: Counter[str] = Counter()
+    for content, is_active in deployment.sql(ROWS, "%mark%"):
+        for mark in {found[0] for found in MARK.finditer(content)}:
+            rows[mark] += 1
+            active[mark] += is_active
+    kept = (ledger.written.keys() | ledger.tools | ledger.sessions.keys()) - ledger.forgotten
+    verdict.lost += sum(active[mark] == 0 for mark in kept)
+    verdict.double += sum(count > 1 for count in rows.values())
+    verdict.back += sum(active[mark] > 0 for mark in ledger.forgotten) + len(ledger.seen_again)
+    verdict.leaks += len(ledger.leaks)
+
+
+def _judge_sessions(deployment: Deployment, clients: Clients, verdict: Verdict) -> None:
+    told = {name: (state, events) for name, state, events in deployment.sql(EVENTS)}
+    for name in clients.ledger.sessions.values():
+        state, events = told.get(name, ("absent", 0))
+        verdict.lost += events == 0
+        verdict.double += events > 1
+        if state != "processed":
+            verdict.wrong[f"session {state}"] += 1
+
+
+def _judge_logs(deployment: Deployment, clients: Clients, verdict: Verdict) -> None:
+    for name, line in deployment.logs():
+        if MARK.search(line) or "on the shelf" in line or "told" in line.split():
+            verdict.leaks += 1
+            verdict.wrong[f"content in {name}"] += 1
+
+
+def _judge_bill(deployment: Deployment, verdict: Verdict) -> None:
+    """Every request that the model's server saw is on the record, also what nobody waited for."""
+    recorded = {bool(is_embed): int(n) for is_embed, n in deployment.sql(CALLS)}
+    seen = {True: len(deployment.model.embedded), False: len(deployment.model.asked)}
+    for is_embed, count in seen.items():
+        missing = count - recorded.get(is_embed, 0)
+        verdict.calls_missing += max(0, missing)
+        verdict.extra_calls += max(0, -missing)
