@@ -18,6 +18,9 @@ STATUS_OF_KIND = {
 }
 """The one place where the domain's kinds of error become statuses of the REST interface."""
 
+COME_AGAIN_SECONDS = 5
+"""What `retry-after` says beside a 503: a database that was restarted answers by then."""
+
 
 class Refused(Exception):
     """A call that the edge turns away before the domain hears of it."""
@@ -62,11 +65,17 @@ def answer_failure(
     fields: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> HttpResponse:
-    """Return an error in our shape; `fields` says which part of the request is meant."""
+    """Return an error in our shape; `fields` says which part of the request is meant.
+
+    What is unavailable (503) says when to come again.
+    """
     error: dict[str, object] = {"code": code, "message": message}
     if fields:
         error["fields"] = dict(fields)
-    return JsonResponse({"error": error}, status=status, headers=headers or {})
+    sent = dict(headers or {})
+    if status == 503:
+        sent.setdefault("Retry-After", str(COME_AGAIN_SECONDS))
+    return JsonResponse({"error": error}, status=status, headers=sent)
 
 
 def answer_refusal(refused: Refused) -> HttpResponse:

@@ -63,7 +63,7 @@ def json_of(response: HttpResponse, status: int = 200) -> Any:
 
 
 def assert_fails(response: HttpResponse, status: int, code: str = "") -> dict[str, Any]:
-    """Check that a failure has our shape; return its error."""
+    """Check that a failure has our shape, and says when to come again; return its error."""
     body = json_of(response, status)
     assert list(body) == ["error"]
     error: dict[str, Any] = body["error"]
@@ -72,6 +72,8 @@ def assert_fails(response: HttpResponse, status: int, code: str = "") -> dict[st
     assert error["message"]
     if code:
         assert error["code"] == code
+    if status in {429, 503}:
+        assert int(response["Retry-After"]) > 0
     return error
 
 
