@@ -47,11 +47,13 @@ class SignInForm(_Form):
     )
 
 
-class SignInLinkForm(_Form):
-    """Where to send a one-time link."""
+class SignInLinkForm(SignInForm):
+    """Where to send a one-time link: the same form, whose password is not asked for."""
 
-    email = forms.EmailField(
-        label=_("E-mail"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
+    password = forms.CharField(
+        label=_("Password"),
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
 
 

@@ -25,12 +25,15 @@ THEME_SECONDS = 365 * 24 * 3600
 
 
 def page(
-    request: HttpRequest, form: SignInForm | None = None, *, refusal: str = "", status: int = 200
+    request: HttpRequest,
+    form: SignInForm | None = None,
+    *,
+    refusal: str = "",
+    status: int = 200,
 ) -> HttpResponse:
     """Render the page; `refusal` says why somebody was sent back here."""
     context = {
         "form": form or SignInForm(),
-        "link_form": SignInLinkForm(auto_id="link_%s"),
         "next": next_url(request, ""),
         "sent": "sent" in request.GET,
         "changed": "changed" in request.GET,
@@ -75,19 +78,22 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(next_url(request, reverse("memories")))
 
 
+@sensitive_post_parameters("password")
 @require_POST
 def send_link(request: HttpRequest) -> HttpResponse:
-    """Mail a one-time link; neither the answer nor its time tells whether the address is known."""
-    response = PostedAfter(f"{reverse('sign_in')}?sent")
+    """Mail a one-time link; neither the answer nor its time tells whether the address is known.
+
+    The button stands in the form of the password, which is not looked at here.
+    """
     form = SignInLinkForm(request.POST)
-    if form.is_valid():
-        email = form.cleaned_data["email"].lower()
-        spend_mail(request, email, of="sign-in-link")
-        user = User.objects.filter(
-            email=email, email_verified_at__isnull=False, is_active=True
-        ).first()
-        if user is not None:
-            _mail_link(request, user, response)
+    if not form.is_valid():
+        return page(request, form, status=422)
+    email = form.cleaned_data["email"].lower()
+    spend_mail(request, email, of="sign-in-link")
+    response = PostedAfter(f"{reverse('sign_in')}?sent")
+    user = User.objects.filter(email=email, email_verified_at__isnull=False, is_active=True).first()
+    if user is not None:
+        _mail_link(request, user, response)
     return response
 
 

@@ -102,7 +102,7 @@ def test_asking_for_a_link_does_not_tell_who_is_known(cast: Cast) -> None:
     client = Client()
     answers = {
         client.post("/sign-in/link", {"email": email})["Location"]
-        for email in ("ALICE@example.com", "nobody@example.com", "new@example.com", "nonsense")
+        for email in ("ALICE@example.com", "nobody@example.com", "new@example.com")
     }
     assert answers == {"/sign-in?sent"}
     assert "a link is on its way" in text(client.get("/sign-in?sent"))
@@ -111,6 +111,20 @@ def test_asking_for_a_link_does_not_tell_who_is_known(cast: Cast) -> None:
     assert link
     assert client.post(link.group(1)).status_code == 302
     assert signed_in(client)
+
+
+@pytest.mark.parametrize("email", ["", "nonsense"])
+def test_a_link_to_what_is_no_address_is_asked_for_again(db: None, email: str) -> None:
+    response = Client().post("/sign-in/link", {"email": email, "password": "x"})
+    assert response.status_code == 422
+    assert text(response).count('class="field-error"') == 1
+    assert mail.outbox == []
+
+
+def test_one_form_signs_in_by_password_or_link(db: None) -> None:
+    page = text(Client().get("/sign-in"))
+    assert page.count('name="email"') == page.count("<form") == 1
+    assert re.search(r'formaction="/sign-in/link" formnovalidate', page)
 
 
 def test_sign_out_needs_a_post(cast: Cast) -> None:
