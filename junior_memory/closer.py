@@ -13,7 +13,7 @@ import numpy as np
 from junior_memory.legs import LegAnswer
 from junior_memory.lexical.leg import Plan, Text
 from junior_memory.models import EmbeddingModel
-from junior_memory.parts import Part
+from junior_memory.parts import Part, among
 from junior_memory.providers import WordVectors, word_vectors
 from junior_memory.providers.base import Matrix
 from junior_memory.querysets import MemoryQuerySet
@@ -76,7 +76,7 @@ class Closer:
         """Return the texts of these rows, those in hand without asking for them again."""
         missing = [each for each in ids if each not in self._texts]
         if missing:
-            texts = plan.read_texts(Part.of("top", self._rows.filter(pk__in=missing)))
+            texts = plan.read_texts(Part.of("top", self._rows).having(among(missing)))
             self._texts.update((text.id, text) for text in texts)
         return [self._texts[each] for each in ids if each in self._texts]
 

@@ -22,6 +22,8 @@ class Filters:
 
     def narrow(self, rows: MemoryQuerySet) -> MemoryQuerySet:
         """Apply them."""
+        if self == NO_FILTERS:
+            return rows
         return rows.in_filters(
             visibility=self.visibility, kind=self.kind, origin=self.origin, agent=self.agent
         )

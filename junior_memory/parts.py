@@ -6,10 +6,11 @@ around it, with every value a parameter: a hidden selectivity costs the planner 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
@@ -70,14 +71,11 @@ class Part:
 
     @classmethod
     def of(cls, name: str, rows: MemoryQuerySet) -> Part:
-        """Compile rows that are all of one part."""
-        try:
-            compiled = rows.order_by().values(*COLUMNS).query.sql_with_params()
-        except EmptyResultSet:
-            compiled = (
-                Memory.objects.filter(pk=UUID(int=0)).values(*COLUMNS).query.sql_with_params()
-            )
-        return cls(name, rows, Fragment(*compiled))
+        """Compile rows that are all of one part; the same queryset once, which takes a while."""
+        base = _compiled.get(rows)
+        if base is None:
+            base = _compiled[rows] = _compile(rows)
+        return cls(name, rows, base)
 
     @property
     def is_shared(self) -> bool:
@@ -118,6 +116,22 @@ class Part:
         counted = self.select(Fragment("1"), Fragment("LIMIT %s", (limit,)))
         sql = f"(SELECT count(*) FROM ({counted.sql}) AS counted)"  # noqa: S608 - values are bound
         return Fragment(sql, counted.values)
+
+
+_compiled: WeakKeyDictionary[MemoryQuerySet, Fragment] = WeakKeyDictionary()
+
+
+def _compile(rows: MemoryQuerySet) -> Fragment:
+    try:
+        return Fragment(*rows.order_by().values(*COLUMNS).query.sql_with_params())
+    except EmptyResultSet:
+        none = Memory.objects.filter(pk=UUID(int=0))
+        return Fragment(*none.values(*COLUMNS).query.sql_with_params())
+
+
+def among(ids: Iterable[UUID]) -> Fragment:
+    """Return the condition that a row is one of these."""
+    return Fragment("id = ANY(%s)", (list(ids),))
 
 
 PRESENT = "SELECT organization_id FROM junior_memory_membership WHERE user_id = %s"

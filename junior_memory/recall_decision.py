@@ -28,7 +28,15 @@ from junior_memory.querysets import MemoryQuerySet
 from junior_memory.ranking import SCORE_DIGITS, preset
 from junior_memory.recall_record import RecallRecord
 from junior_memory.recall_request import RecallRequest, seconds_for_others, turn_of
-from junior_memory.search import LEXICAL, Gathered, Hit, find_by_words, fuse_lists, read_hits
+from junior_memory.search import (
+    LEXICAL,
+    Gathered,
+    Hit,
+    find_by_words,
+    fuse_lists,
+    read_again,
+    read_hits,
+)
 from junior_memory.secrets import contains_secret
 from junior_memory.selection import Selected, select
 from junior_memory.text import collapse
@@ -187,7 +195,7 @@ def _selected(
     seen: dict[uuid.UUID, Memory] = {}
     if selected.ids:
         with held_to(looking.deadline):
-            seen = {one.pk: one for one in rows.filter(pk__in=selected.ids).for_list()}
+            seen = read_again(rows, selected.ids)
     by_id = {candidate.hit.memory.pk: candidate for candidate in candidates}
     chosen = [
         replace(by_id[each], hit=replace(by_id[each].hit, memory=seen[each]))

@@ -12,6 +12,8 @@ from datetime import datetime
 from itertools import islice
 from uuid import UUID
 
+from django.db import DEFAULT_DB_ALIAS
+
 from junior_memory import clock, embedding_models, lexical
 from junior_memory.access import Viewer
 from junior_memory.closer import Closer, look_closer
@@ -26,7 +28,7 @@ from junior_memory.lexical.highlight import highlight_spans, matched_spans
 from junior_memory.lexical.leg import Plan, make_plan
 from junior_memory.model_calls import OnBehalf
 from junior_memory.models import Memory
-from junior_memory.parts import Part, parts_of
+from junior_memory.parts import Fragment, Part, among, fetch, parts_of
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.ranking import Fused, Fusion, RankList, TieFacts, fuse, order, preset
 from junior_memory.vector import PRIVATE_VECTOR, VECTOR, Query, vector_leg
@@ -279,14 +281,34 @@ def read_hits(
 ) -> list[Hit]:
     """Read ids once more through `rows`, which is what the viewer may see; keep their order.
 
-    Without `with_words` no hit says which of its words matched, which nobody may want to know.
+    Without `with_words` no hit says which of its words matched, which nobody may want to know, and
+    memories hold what `read_again` reads.
     """
-    found = {memory.pk: memory for memory in rows.filter(pk__in=[f.id for f in page]).for_list()}
+    ids = [fused.id for fused in page]
+    if with_words:
+        found = {memory.pk: memory for memory in rows.filter(pk__in=ids).for_list()}
+    else:
+        found = read_again(rows, ids)
     return [
         explained(found[fused.id], fused, gathered, with_words=with_words)
         for fused in page
         if fused.id in found
     ]
+
+
+READ_AGAIN = ("id", "content", "kind", "visibility", "observed_at")
+
+
+def read_again(rows: MemoryQuerySet, ids: Sequence[UUID]) -> dict[UUID, Memory]:
+    """Read what a prompt says of these rows, once more and as fast as may be.
+
+    By the statement that is compiled for `rows` already; other columns are read when asked for.
+    """
+    if not ids:
+        return {}
+    left = Part.of("again", rows).having(among(ids))
+    found = fetch(left.select(Fragment(", ".join(READ_AGAIN))))
+    return {row[0]: Memory.from_db(DEFAULT_DB_ALIAS, READ_AGAIN, row) for row in found}
 
 
 def explained(memory: Memory, fused: Fused, gathered: Gathered, *, with_words: bool = True) -> Hit:
