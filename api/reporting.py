@@ -10,15 +10,16 @@ from api.auth import ApiRequest, may_read, staff_only
 from api.schemas import Moment, Out, Params, Usd, Whole
 from junior_memory import budgets, reports, spending
 from junior_memory.budgets import Budget
-from junior_memory.reports import CountDay
+from junior_memory.day_windows import WINDOWS
 from junior_memory.spending import Share
+from junior_memory.turnover import CountDay
 
 router = Router(tags=["numbers"], by_alias=True)
 
 
 def _known_window(days: int) -> int:
-    if days not in spending.WINDOWS:
-        raise ValueError(f"must be one of {', '.join(map(str, spending.WINDOWS))}")
+    if days not in WINDOWS:
+        raise ValueError(f"must be one of {', '.join(map(str, WINDOWS))}")
     return days
 
 

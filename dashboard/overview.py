@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -15,12 +16,13 @@ from django.utils.translation import gettext_noop, ngettext
 
 from dashboard.charts import DailyChart, Series
 from dashboard.words import number
-from junior_memory import budgets, reports, spending
+from junior_memory import budgets, paid_calls, reports, spending, turnover
 from junior_memory.budgets import DAY, Budget
 from junior_memory.conf import conf
-from junior_memory.models import ModelCall
-from junior_memory.reports import Learned, OperationalReport, format_usd
-from junior_memory.spending import WINDOWS, Costs, Share
+from junior_memory.day_windows import WINDOWS
+from junior_memory.reports import Present, format_usd
+from junior_memory.spending import Costs, Share
+from junior_memory.turnover import CountDay, Learned
 
 PURPOSE = "purpose"
 SPLITS = (
@@ -31,13 +33,13 @@ SPLITS = (
 DEFAULT_DAYS = 30
 
 PURPOSES = {
-    spending.EXTRACTION: gettext_noop("Extraction"),
-    spending.RECALL: gettext_noop("Recall"),
-    spending.REVIEW: gettext_noop("Review on request"),
-    spending.UPKEEP: gettext_noop("Upkeep"),
-    spending.NOTHING: gettext_noop("Bought nothing"),
+    paid_calls.EXTRACTION: gettext_noop("Extraction"),
+    paid_calls.RECALL: gettext_noop("Recall"),
+    paid_calls.REVIEW: gettext_noop("Review on request"),
+    paid_calls.UPKEEP: gettext_noop("Upkeep"),
+    paid_calls.NOTHING: gettext_noop("Bought nothing"),
 }
-ALWAYS_DRAWN = (spending.EXTRACTION, spending.RECALL, spending.NOTHING)
+ALWAYS_DRAWN = (paid_calls.EXTRACTION, paid_calls.RECALL, paid_calls.NOTHING)
 OPERATIONS = {
     "extraction": gettext_noop("Extraction"),
     "review": gettext_noop("Review"),
@@ -46,10 +48,10 @@ OPERATIONS = {
     "embed": gettext_noop("Embedding"),
     "check": gettext_noop("Connection check"),
     spending.OTHER: gettext_noop("Everything else"),
-    spending.NOTHING: gettext_noop("Bought nothing"),
+    paid_calls.NOTHING: gettext_noop("Bought nothing"),
 }
 OUTCOMES = {
-    spending.UNUSED: gettext_noop("Answered for nothing"),
+    paid_calls.UNUSED: gettext_noop("Answered for nothing"),
     "timeout": gettext_noop("Too late"),
     "failed": gettext_noop("Connection lost"),
     "rate_limited": gettext_noop("Too many requests"),
@@ -136,7 +138,7 @@ class Overview:
 
     window: Window
     costs: Costs
-    report: OperationalReport
+    present: Present
     learned: Learned
     cost_chart: DailyChart
     memory_chart: DailyChart
@@ -187,7 +189,7 @@ class Overview:
             _spent_card(self.costs),
             _useful_card(self.costs),
             _nothing_card(self.costs),
-            _active_card(self.report),
+            _active_card(self.present),
         ]
 
     @property
@@ -231,19 +233,16 @@ class Overview:
 
 def read_overview(window: Window, *, now: datetime) -> Overview:
     """Read the overview of a window. A fixed number of queries, whatever there is to count."""
-    report = reports.operational_report(now=now)
-    costs = report.costs
-    if window.days != costs.window:
-        costs = spending.costs(window.days, now=now)
+    costs = spending.costs(window.days, now=now)
     return Overview(
         window=window,
         costs=costs,
-        report=report,
-        learned=reports.learned(window.days, now=now),
+        present=reports.present(now=now),
+        learned=turnover.learned(window.days, now=now),
         cost_chart=cost_chart(costs, window.split),
-        memory_chart=memory_chart(report, window.days),
+        memory_chart=memory_chart(turnover.deployment_by_day(window.days, now=now)),
         standing=budgets.all_standing(now=now),
-        any_calls=bool(report.costs.calls) or ModelCall.objects.exists(),
+        any_calls=bool(costs.calls) or spending.any_calls(),
     )
 
 
@@ -266,9 +265,9 @@ def cost_chart(costs: Costs, split: str) -> DailyChart:
             Series(
                 key=name,
                 name=_part_name(name, split),
-                color="--chart-muted" if name == spending.NOTHING else PART_COLORS[at],
+                color="--chart-muted" if name == paid_calls.NOTHING else PART_COLORS[at],
                 values=values,
-                is_hatched=name == spending.NOTHING,
+                is_hatched=name == paid_calls.NOTHING,
             )
             for at, (name, values) in enumerate(parts)
         ),
@@ -279,20 +278,19 @@ def cost_chart(costs: Costs, split: str) -> DailyChart:
 def _by_purpose(costs: Costs) -> list[tuple[str, tuple[Decimal, ...]]]:
     return [
         (purpose, tuple(getattr(day, f"{purpose}_usd") for day in costs.days))
-        for purpose in spending.PURPOSES
+        for purpose in paid_calls.PURPOSES
     ]
 
 
 def _part_name(name: str, split: str) -> str:
     if split == PURPOSE:
         return _(PURPOSES[name])
-    is_model = split == "model" and name not in {spending.OTHER, spending.NOTHING}
+    is_model = split == "model" and name not in {spending.OTHER, paid_calls.NOTHING}
     return name if is_model else operation_name(name)
 
 
-def memory_chart(report: OperationalReport, days: int) -> DailyChart:
+def memory_chart(rows: Sequence[CountDay]) -> DailyChart:
     """Return what was created on each day by visibility, and what was forgotten below it."""
-    rows = report.created[-days:]
     return DailyChart(
         key="memories",
         title=_("Memories created and forgotten by day"),
@@ -376,8 +374,8 @@ def _nothing_card(costs: Costs) -> Card:
     return Card(_("Bought nothing"), format_usd(costs.nothing_usd), parts, "#nothing", "danger")
 
 
-def _active_card(report: OperationalReport) -> Card:
-    active, embedded = report.stats["active"], report.stats["embedded"]
+def _active_card(present: Present) -> Card:
+    active, embedded = present.stats["active"], present.stats["embedded"]
     if conf().embedder == "none":
         note = _("found by words; no embedder")
     elif not active:

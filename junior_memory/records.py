@@ -52,7 +52,7 @@ class Rows(Generic[Row]):
     after: After | None
 
 
-def _stretch(
+def stretch(
     rows: QuerySet[Record, Record], field: str, *, limit: int, after: After | None
 ) -> tuple[list[Record], After | None]:
     """Read the newest rows by `field`, then id, after the last one read."""
@@ -103,7 +103,7 @@ def marks_of(viewer: Viewer, *, limit: int = 25, after: After | None = None) -> 
             "memory__agent__name",
         )
     )
-    found, last = _stretch(first, "created_at", limit=limit, after=after)
+    found, last = stretch(first, "created_at", limit=limit, after=after)
     texts = _texts(viewer, [mark.memory_id for mark in found])
     return Rows(tuple(_mark(mark, texts.get(mark.memory_id, "")) for mark in found), last)
 
@@ -162,7 +162,7 @@ def receipts_of(
     if viewer.user is None:
         return Rows((), None)
     rows = ErasureReceipt.objects.filter(person=viewer.user)
-    found, last = _stretch(rows, "erased_at", limit=limit, after=after)
+    found, last = stretch(rows, "erased_at", limit=limit, after=after)
     return Rows(tuple(found), last)
 
 
@@ -171,7 +171,7 @@ def activity_of(viewer: Viewer, *, limit: int = 25, after: After | None = None) 
     if viewer.user is None:
         return Rows((), None)
     rows = AuditEntry.objects.filter(person=viewer.user).select_related("token", "actor")
-    found, last = _stretch(rows, "created_at", limit=limit, after=after)
+    found, last = stretch(rows, "created_at", limit=limit, after=after)
     return Rows(tuple(found), last)
 
 

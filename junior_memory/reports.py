@@ -8,124 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Min, Q, QuerySet
-from django.db.models.functions import TruncDate
+from django.db.models import Count, Min, Q
 
 from junior_memory import clock
 from junior_memory.access import Viewer
+from junior_memory.day_windows import since_of
 from junior_memory.models import (
     CompletedSession,
     Memory,
     MemoryEmbedding,
-    Origin,
     SessionState,
 )
-from junior_memory.spending import (
-    WINDOWS,
-    ZERO,
-    Costs,
-    FailingCalls,
-    costs,
-    days_until,
-    failing_calls,
-    since_of,
-)
+from junior_memory.spending import ZERO, Costs, FailingCalls, costs, failing_calls
+from junior_memory.turnover import VISIBILITIES, CountDay, created_by_day
 
 SERIES_DAYS = 90
 MAX_FAILURES = 50
-
-FORGOTTEN_REASONS = ("user_removed", "tool_removed")
-
-
-@dataclass(frozen=True, slots=True)
-class CountDay:
-    """Memories created on one day, by visibility; session rows count as private."""
-
-    date: date
-    private: int
-    org: int
-    public: int
-    forgotten: int = 0
-
-    @property
-    def total(self) -> int:
-        """All of them."""
-        return self.private + self.org + self.public
-
-
-def created_by_day(rows: QuerySet[Memory, Any], now: datetime, days: int) -> list[CountDay]:
-    """Return what was created and forgotten on each of the last `days` UTC days."""
-    since = since_of(now, days)
-    created = (
-        rows.filter(created_at__gte=since)
-        .annotate(day=TruncDate("created_at", tzinfo=UTC))
-        .values("day")
-        .annotate(
-            private=Count("id", filter=Q(visibility__in=["private", "session"])),
-            org=Count("id", filter=Q(visibility="org")),
-            public=Count("id", filter=Q(visibility="public")),
-        )
-    )
-    gone = (
-        rows.filter(archived_at__gte=since, superseded_at__isnull=True)
-        .exclude(archive_reason="expired")
-        .annotate(day=TruncDate("archived_at", tzinfo=UTC))
-        .values("day")
-        .annotate(times=Count("id"))
-    )
-    by_day = {row["day"]: row for row in created}
-    forgotten = {row["day"]: row["times"] for row in gone}
-    return [
-        CountDay(
-            date=day,
-            private=by_day.get(day, {}).get("private", 0),
-            org=by_day.get(day, {}).get("org", 0),
-            public=by_day.get(day, {}).get("public", 0),
-            forgotten=forgotten.get(day, 0),
-        )
-        for day in days_until(now, days)
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """What came and went in a window, in memories."""
-
-    asked: int
-    imported: int
-    replaced: int
-    forgotten: int
-    expired: int
-
-
-def learned(days: int, *, now: datetime | None = None) -> Learned:
-    """Count what was asked for, imported, replaced and let go in a window. Two queries."""
-    if days not in WINDOWS:
-        raise ValueError(f"days must be one of {WINDOWS}")
-    moment = now or clock.now()
-    since = since_of(moment, days)
-    rows = Memory.objects.all()
-    came = rows.filter(created_at__gte=since, created_at__lte=moment).aggregate(
-        asked=Count("id", filter=Q(origin=Origin.EXPLICIT)),
-        imported=Count("id", filter=Q(origin=Origin.IMPORT)),
-    )
-    went = rows.filter(Q(superseded_at__gte=since) | Q(archived_at__gte=since)).aggregate(
-        replaced=Count("id", filter=Q(superseded_at__gte=since)),
-        forgotten=Count(
-            "id",
-            filter=Q(
-                archived_at__gte=since,
-                superseded_at__isnull=True,
-                archive_reason__in=FORGOTTEN_REASONS,
-            ),
-        ),
-        expired=Count("id", filter=Q(archived_at__gte=since, archive_reason="expired")),
-    )
-    return Learned(**came, **went)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +60,31 @@ def _stats(rows: Any, now: datetime) -> dict[str, int]:
         knowledge=Count("id", filter=Q(kind="knowledge")),
         preference=Count("id", filter=Q(kind="preference")),
         procedure=Count("id", filter=Q(kind="procedure")),
-        private=Count("id", filter=Q(visibility__in=["private", "session"])),
-        org=Count("id", filter=Q(visibility="org")),
-        public=Count("id", filter=Q(visibility="public")),
+        **{name: Count("id", filter=seen) for name, seen in VISIBILITIES.items()},
     )
     embedded = MemoryEmbedding.objects.filter(embedding_model__state="in_use")
     counts["embedded"] = embedded.filter(memory__in=active.values("pk")).count()
     counts["createdThirtyDays"] = rows.filter(created_at__gte=since_of(now, 30)).count()
     return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What there is now: active memories in numbers, what is held, and sessions that failed."""
+
+    stats: dict[str, int]
+    held: int
+    failed: int
+
+
+def present(*, now: datetime | None = None) -> Present:
+    """Count what the deployment holds now."""
+    every = Memory.objects.all()
+    return Present(
+        stats=_stats(every, now or clock.now()),
+        held=every.held().count(),
+        failed=CompletedSession.objects.filter(state=SessionState.FAILED).count(),
+    )
 
 
 @dataclass(frozen=True, slots=True)

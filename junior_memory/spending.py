@@ -13,26 +13,29 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
-from django.db.models import Case, CharField, Count, F, Max, Q, QuerySet, Sum, Value, When
-from django.db.models.functions import TruncDate
+from django.db.models import Count, F, Max, Q, Sum
 
-from junior_memory import clock, events, model_calls
-from junior_memory.models import ConversationEvent, Memory, ModelCall
-
-WINDOWS = (7, 30, 90)
-"""Days that a chart may show (CONFORMANCE 1.6)."""
+from junior_memory import clock, turnover
+from junior_memory.day_windows import WINDOWS, days_until, since_of
+from junior_memory.event_rows import CAPTURES, IS_USEFUL, RECALLS, event_rows
+from junior_memory.models import ModelCall
+from junior_memory.paid_calls import (
+    NOTHING,
+    PURPOSES,
+    Calls,
+    Which,
+    owned,
+    ownerless,
+    reason_of,
+)
 
 ZERO = Decimal(0)
 LATELY = timedelta(days=1)
 NO_FAULT = ("ok", "form_refused")
 MAX_FAILING = 50
-
-UNUSED = "unused"
-"""Why a good answer bought nothing: the session, recall or tool call it was for came to nothing."""
 
 OTHER = "other"
 MAX_PARTS = 4
@@ -40,40 +43,6 @@ MAX_PARTS = 4
 
 SPLITS = ("operation", "model")
 """How the cost of a day may be split, besides its purpose."""
-
-
-def days_until(now: datetime, days: int) -> list[date]:
-    """Return the last `days` UTC days, oldest first, today last."""
-    today = now.astimezone(UTC).date()
-    return [today - timedelta(days=back) for back in range(days - 1, -1, -1)]
-
-
-def since_of(now: datetime, days: int) -> datetime:
-    """Return when the first of the last `days` UTC days began."""
-    first = days_until(now, days)[0]
-    return datetime(first.year, first.month, first.day, tzinfo=UTC)
-
-
-EXTRACTION = "extraction"
-RECALL = "recall"
-REVIEW = "review"
-UPKEEP = "upkeep"
-NOTHING = "nothing"
-PURPOSES = (EXTRACTION, RECALL, REVIEW, UPKEEP, NOTHING)
-"""What money is for: three kinds of events, and calls that no event owns.
-
-Of the latter, upkeep answered, and for no session, recall or tool call: vectors of memories and
-searches, comparisons of a person's own words, trials, checks. The rest bought nothing.
-"""
-
-UPKEEP_OPERATIONS = (
-    model_calls.EMBED,
-    model_calls.CHECK,
-    model_calls.ADJUDICATION,
-    model_calls.RELEVANCE,
-)
-
-_BY_EVENT = {events.MEMORIES_RECALLED: RECALL, events.MEMORY_REVIEWED: REVIEW}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +60,8 @@ class Paid:
 
     @property
     def reason(self) -> str:
-        """Why the calls of a line that bought nothing did so: their fault, or `unused`."""
-        return UNUSED if self.outcome == "ok" else self.outcome
+        """Why the calls of a line bought nothing, or how they came out."""
+        return reason_of(self.purpose, self.outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,24 +153,22 @@ def costs(days: int, *, now: datetime | None = None) -> Costs:
         raise ValueError(f"days must be one of {WINDOWS}")
     moment = now or clock.now()
     since = since_of(moment, days)
-    found = ConversationEvent.objects.filter(created_at__gte=since, created_at__lte=moment)
-    lines = _paid(since, moment)
-    before = _paid(since - timedelta(days=days), since - timedelta(microseconds=1))
-    recalled = found.filter(name=events.MEMORIES_RECALLED).aggregate(
-        recalls=Count("id"), useful=Count("id", filter=~Q(payload__memories=[]))
+    lines = paid(Which(since=since, until=moment))
+    recalled = event_rows(RECALLS, since, moment).aggregate(
+        recalls=Count("id"), useful=Count("id", filter=IS_USEFUL)
     )
     return Costs(
         window=days,
         days=_by_day(lines, days_until(moment, days)),
         lines=lines,
-        previous_usd=sum((line.cost_usd for line in before), ZERO),
+        previous_usd=total_of(window_before(moment, days)).cost_usd,
         by_operation=_shares(lines, lambda line: line.operation),
         by_model=_shares(lines, lambda line: line.model),
         nothing=_shares(
             [line for line in lines if line.purpose == NOTHING], lambda line: line.reason
         ),
-        captures=found.filter(name=events.MEMORIES_CAPTURED).count(),
-        captured=_captured_since(since, moment),
+        captures=event_rows(CAPTURES, since, moment).count(),
+        captured=turnover.rows_of(turnover.CAPTURED, since, moment).count(),
         recalls=recalled["recalls"],
         useful_recalls=recalled["useful"],
         calls=sum(line.calls for line in lines),
@@ -210,39 +177,47 @@ def costs(days: int, *, now: datetime | None = None) -> Costs:
     )
 
 
-def _paid(since: datetime, until: datetime) -> tuple[Paid, ...]:
-    """Add up every call once: by its event's moment, or by its own without one. Both ends count."""
-    owned = ModelCall.objects.filter(
-        event__created_at__gte=since, event__created_at__lte=until
-    ).annotate(
-        day=TruncDate("event__created_at", tzinfo=UTC),
-        purpose=Case(
-            *(When(event__name=name, then=Value(purpose)) for name, purpose in _BY_EVENT.items()),
-            default=Value(EXTRACTION),
-            output_field=CharField(),
-        ),
-    )
-    is_upkeep = Q(
-        outcome="ok",
-        operation__in=UPKEEP_OPERATIONS,
-        recall_id=None,
-        session=None,
-        tool_call_key="",
-    )
-    ownerless = ModelCall.objects.filter(
-        event=None, created_at__gte=since, created_at__lte=until
-    ).annotate(
-        day=TruncDate("created_at", tzinfo=UTC),
-        purpose=Case(
-            When(is_upkeep, then=Value(UPKEEP)),
-            default=Value(NOTHING),
-            output_field=CharField(),
-        ),
-    )
-    return (*_lines(owned), *_lines(ownerless))
+def paid(which: Which) -> tuple[Paid, ...]:
+    """Add up every call that is meant once. Two queries."""
+    return (*_lines(owned(which)), *_lines(ownerless(which)))
 
 
-def _lines(calls: QuerySet[Any, Any]) -> tuple[Paid, ...]:
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What some calls cost together; `unknown` counts those whose price is not known."""
+
+    cost_usd: Decimal
+    calls: int
+    unknown: int
+
+
+def total_of(which: Which) -> Total:
+    """Add up every call that is meant, without a split. Two queries."""
+    sums = [
+        calls.aggregate(
+            cost=Sum("cost_usd"), times=Count("id"), unknown=Count("id", filter=Q(cost_usd=None))
+        )
+        for calls in (owned(which), ownerless(which))
+    ]
+    return Total(
+        cost_usd=sum((one["cost"] or ZERO for one in sums), ZERO),
+        calls=sum(one["times"] for one in sums),
+        unknown=sum(one["unknown"] for one in sums),
+    )
+
+
+def any_calls() -> bool:
+    """True when a model was ever called."""
+    return ModelCall.objects.exists()
+
+
+def window_before(now: datetime, days: int) -> Which:
+    """Return the calls of as many days before a window: what it is compared with."""
+    since = since_of(now, days)
+    return Which(since=since - timedelta(days=days), until=since - timedelta(microseconds=1))
+
+
+def _lines(calls: Calls) -> tuple[Paid, ...]:
     rows = calls.values("day", "purpose", "operation", "model", "outcome").annotate(
         cost=Sum("cost_usd"), times=Count("id"), unknown=Count("id", filter=Q(cost_usd=None))
     )
@@ -307,11 +282,6 @@ def failing_calls(*, now: datetime | None = None) -> tuple[FailingCalls, ...]:
         .order_by("-calls", "operation", "model", "reason")
     )
     return tuple(FailingCalls(**row) for row in rows[:MAX_FAILING])
-
-
-def _captured_since(since: datetime, until: datetime) -> int:
-    rows = Memory.objects.filter(session__isnull=False, created_at__gte=since)
-    return rows.filter(created_at__lte=until, held_at__isnull=True).count()
 
 
 @dataclass(frozen=True, slots=True)

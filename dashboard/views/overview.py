@@ -12,7 +12,7 @@ from dashboard.access import staff_required
 from dashboard.charts import PLOTLY_STYLES, DailyChart, to_csv
 from dashboard.http import HtmxHttpRequest, redirect_to, render
 from dashboard.overview import Window, cost_chart, memory_chart, read_overview
-from junior_memory import reports, spending
+from junior_memory import spending, turnover
 
 PAGE = "dashboard/overview/overview.html"
 PART = "dashboard/overview/_overview.html"
@@ -45,7 +45,7 @@ def memories_by_day(request: HtmxHttpRequest) -> HttpResponse:
     window = Window.read(request.GET)
     if request.GET.get("format") != "csv":
         return redirect_to(request, f"{window.url()}#memories")
-    chart = memory_chart(reports.operational_report(now=timezone.now()), window.days)
+    chart = memory_chart(turnover.deployment_by_day(window.days, now=timezone.now()))
     return _file(chart, window)
 
 

@@ -18,8 +18,9 @@ from django.utils import timezone
 
 from dashboard.charts import DailyChart, Series, to_csv
 from dashboard.overview import Window, cost_chart, memory_chart, read_overview
-from junior_memory import events, forgetting, reports, spending
+from junior_memory import events, forgetting, reports, spending, turnover
 from junior_memory.access import person
+from junior_memory.day_windows import WINDOWS
 from junior_memory.models import ConversationEvent, ModelCall
 from tests.cast import Cast
 from tests.dashboard.conftest import HTMX, SignIn, text
@@ -139,7 +140,7 @@ def test_drawing_table_and_file_show_what_was_paid(cast: Cast, root: Client) -> 
 
 
 def test_drawing_table_and_file_cover_the_same_days(cast: Cast, root: Client) -> None:
-    for days in spending.WINDOWS:
+    for days in WINDOWS:
         page = text(root.get(f"{URL}?days={days}"))
         shown = file_of(root, f"/overview/cost?format=csv&days={days}")[1:]
         assert len(figures(page)["Cost by day"]["data"][0]["x"]) == days
@@ -413,6 +414,6 @@ def test_the_day_of_reaching_a_budget_follows_the_pace_of_the_month(
 def test_the_chart_is_the_report(cast: Cast) -> None:
     make_memory(owner=cast.alice)
     report = reports.operational_report()
-    chart = memory_chart(report, 90)
+    chart = memory_chart(turnover.deployment_by_day(90))
     assert chart.totals == tuple(day.total for day in report.created)
     assert ConversationEvent.objects.count() == 0

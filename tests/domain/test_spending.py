@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from junior_memory import events, forgetting, memories, reports, spending
+from junior_memory import events, forgetting, memories, spending, turnover
 from junior_memory.access import person
 from junior_memory.models import ModelCall
 from tests.cast import Cast
@@ -96,7 +96,7 @@ def test_what_was_learned_and_let_go_is_counted_once(cast: Cast, now: datetime) 
     )
     forgetting.forget(viewer, fix.pk, doer=BY_TEST, now=now)
     forgetting.expire_due(now=now)
-    assert reports.learned(7, now=now) == reports.Learned(
+    assert turnover.learned(7, now=now) == turnover.Learned(
         asked=3, imported=1, replaced=1, forgotten=1, expired=1
     )
 

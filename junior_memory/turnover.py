@@ -1,0 +1,223 @@
+"""Memories that came and went in a stretch of time: counted by day, in sums, and as a list.
+
+Each number counts the rows of one part of `PARTS`, and the list shows the same rows. No content and
+no owner.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import TruncDate
+
+from junior_memory import clock
+from junior_memory.day_windows import WINDOWS, days_until, since_of
+from junior_memory.models import Memory, MemoryEmbedding, Origin
+from junior_memory.querysets import MemoryQuerySet
+from junior_memory.records import After, Rows, stretch
+
+Moment = Literal["created_at", "archived_at", "superseded_at"]
+
+FORGOTTEN_REASONS = ("user_removed", "tool_removed")
+
+PRIVATE = "private"
+ORG = "org"
+PUBLIC = "public"
+CREATED = "created"
+GONE = "gone"
+ASKED = "asked"
+IMPORTED = "imported"
+CAPTURED = "captured"
+REPLACED = "replaced"
+FORGOTTEN = "forgotten"
+EXPIRED = "expired"
+
+VISIBILITIES = {
+    PRIVATE: Q(visibility__in=["private", "session"]),
+    ORG: Q(visibility="org"),
+    PUBLIC: Q(visibility="public"),
+}
+"""By who sees them; session rows count as private."""
+
+PARTS: dict[str, tuple[Moment, Q]] = {
+    CREATED: ("created_at", Q()),
+    **{name: ("created_at", seen) for name, seen in VISIBILITIES.items()},
+    ASKED: ("created_at", Q(origin=Origin.EXPLICIT)),
+    IMPORTED: ("created_at", Q(origin=Origin.IMPORT)),
+    CAPTURED: ("created_at", Q(session__isnull=False, held_at__isnull=True)),
+    REPLACED: ("superseded_at", Q()),
+    GONE: ("archived_at", Q(superseded_at__isnull=True) & ~Q(archive_reason="expired")),
+    FORGOTTEN: (
+        "archived_at",
+        Q(superseded_at__isnull=True, archive_reason__in=FORGOTTEN_REASONS),
+    ),
+    EXPIRED: ("archived_at", Q(archive_reason="expired")),
+}
+"""What a number counts: by which moment, and which rows. `gone` is all but what expired."""
+
+
+def _within(moment: Moment, since: datetime, until: datetime) -> Q:
+    return Q(**{f"{moment}__gte": since, f"{moment}__lte": until})
+
+
+def rows_of(part: str, since: datetime, until: datetime) -> QuerySet[Memory, Memory]:
+    """Return the memories that a part counts in a stretch; both ends count."""
+    moment, which = PARTS[part]
+    return Memory.objects.filter(_within(moment, since, until)).filter(which)
+
+
+@dataclass(frozen=True, slots=True)
+class CountDay:
+    """Memories created on one day, by visibility; session rows count as private."""
+
+    date: date
+    private: int
+    org: int
+    public: int
+    forgotten: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.private + self.org + self.public
+
+
+def created_by_day(rows: QuerySet[Memory, Any], now: datetime, days: int) -> list[CountDay]:
+    """Return what was created and forgotten on each of the last `days` UTC days."""
+    since = since_of(now, days)
+    created = (
+        rows.filter(_within("created_at", since, now))
+        .annotate(day=TruncDate("created_at", tzinfo=UTC))
+        .values("day")
+        .annotate(**{name: Count("id", filter=seen) for name, seen in VISIBILITIES.items()})
+    )
+    moment, is_gone = PARTS[GONE]
+    gone = (
+        rows.filter(_within(moment, since, now))
+        .filter(is_gone)
+        .annotate(day=TruncDate(moment, tzinfo=UTC))
+        .values("day")
+        .annotate(times=Count("id"))
+    )
+    by_day = {row["day"]: row for row in created}
+    forgotten = {row["day"]: row["times"] for row in gone}
+    return [
+        CountDay(
+            date=day,
+            **{name: by_day.get(day, {}).get(name, 0) for name in VISIBILITIES},
+            forgotten=forgotten.get(day, 0),
+        )
+        for day in days_until(now, days)
+    ]
+
+
+def deployment_by_day(days: int, *, now: datetime | None = None) -> list[CountDay]:
+    """Count what everybody's memories came to on each day of a window. Two queries."""
+    return created_by_day(Memory.objects.all(), now or clock.now(), days)
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What came and went in a window, in memories."""
+
+    asked: int
+    imported: int
+    replaced: int
+    forgotten: int
+    expired: int
+
+
+def learned(days: int, *, now: datetime | None = None) -> Learned:
+    """Count what was asked for, imported, replaced and let go in a window. Two queries."""
+    if days not in WINDOWS:
+        raise ValueError(f"days must be one of {WINDOWS}")
+    until = now or clock.now()
+    since = since_of(until, days)
+
+    def counted(part: str) -> Count:
+        moment, which = PARTS[part]
+        return Count("id", filter=_within(moment, since, until) & which)
+
+    rows = Memory.objects.all()
+    came = rows.filter(_within("created_at", since, until)).aggregate(
+        asked=counted(ASKED), imported=counted(IMPORTED)
+    )
+    left = _within("superseded_at", since, until) | _within("archived_at", since, until)
+    went = rows.filter(left).aggregate(
+        replaced=counted(REPLACED), forgotten=counted(FORGOTTEN), expired=counted(EXPIRED)
+    )
+    return Learned(**came, **went)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One memory as the list of what came or went shows it: never its content or owner."""
+
+    id: UUID
+    at: datetime
+    kind: str
+    visibility: str
+    origin: str
+    agent: str
+    archive_reason: str
+
+
+def list_changes(
+    part: str,
+    since: datetime,
+    until: datetime,
+    *,
+    limit: int = 50,
+    after: After | None = None,
+) -> Rows[Change]:
+    """Return some of the memories that a part counts, newest first. One query."""
+    moment, _ = PARTS[part]
+    return _listed(rows_of(part, since, until), moment, limit=limit, after=after)
+
+
+def list_active(
+    part: str, now: datetime, *, limit: int = 50, after: After | None = None
+) -> Rows[Change]:
+    """Return some of the memories that are active now, newest first. One query."""
+    return _listed(active_rows(part, now), "created_at", limit=limit, after=after)
+
+
+EMBEDDED = "embedded"
+ALL = "all"
+
+
+def active_rows(part: str, now: datetime) -> QuerySet[Memory, Memory]:
+    """Return what is active now: all of it, what has a vector in use, or by who sees it."""
+    rows: MemoryQuerySet = Memory.objects.active(now)
+    if part == EMBEDDED:
+        in_use = MemoryEmbedding.objects.filter(embedding_model__state="in_use")
+        return rows.filter(pk__in=in_use.values("memory"))
+    return rows if part == ALL else rows.filter(VISIBILITIES[part])
+
+
+def _listed(
+    rows: QuerySet[Memory, Memory], moment: Moment, *, limit: int, after: After | None
+) -> Rows[Change]:
+    shown = rows.select_related("agent").only(
+        moment, "kind", "visibility", "origin", "archive_reason", "agent__name"
+    )
+    found, last = stretch(shown, moment, limit=limit, after=after)
+    return Rows(
+        tuple(
+            Change(
+                id=row.pk,
+                at=getattr(row, moment),
+                kind=row.kind,
+                visibility=row.visibility,
+                origin=row.origin,
+                agent=row.agent.name,
+                archive_reason=row.archive_reason,
+            )
+            for row in found
+        ),
+        last,
+    )
