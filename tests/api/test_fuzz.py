@@ -29,6 +29,7 @@ IS_LONG = EXAMPLES > 10
 """Then every boundary that the document names is tried as well, some 200 for each call."""
 
 FAILURES = frozenset({400, 401, 403, 404, 405, 409, 413, 415, 422, 429})
+PATIENCE_MS = 10_000
 
 
 @schemathesis.serializer("application/x-ndjson")
@@ -39,6 +40,8 @@ def as_lines(_context: Any, value: Any) -> bytes:
 
 
 schema = schemathesis.openapi.from_wsgi("/api/openapi.json", get_wsgi_application())
+# A made-up credential comes before a browser's session, and one left out takes a token along.
+schema.config.generation.update(with_security_parameters=False)
 fuzzed = settings(
     max_examples=EXAMPLES,
     deadline=None,
@@ -80,15 +83,24 @@ def callers(cast: Cast, unhurried: None) -> dict[str, dict[str, Any]]:
     }
 
 
+def let_through(case: Any) -> None:
+    """Give recall the time to look for the text: a deadline of 50 ms may pass before it does."""
+    if case.path.endswith("/recall") and isinstance(case.body, dict):
+        asked = case.body.get("deadlineMs", PATIENCE_MS)
+        if isinstance(asked, int) and 50 <= asked <= PATIENCE_MS:
+            case.body["deadlineMs"] = PATIENCE_MS
+
+
 def check(case: Any, who: str, sent: dict[str, Any]) -> None:
     """Call, and look at the status and the shape alone: the rest has tests of its own."""
+    let_through(case)
     answer = case.call(**sent)
     tally.count(f"REST by {who}", answer.status_code)
-    if answer.status_code == 503:
-        # A deadline of 50 ms may pass before anything is read; any other call has no such excuse.
-        assert case.path.endswith("/recall")
+    assert answer.status_code < 400 or answer.status_code in FAILURES, answer.status_code
+    if who == "nobody":
+        assert answer.status_code in {401, 404, 405}, answer.status_code
     else:
-        assert answer.status_code < 400 or answer.status_code in FAILURES, answer.status_code
+        assert answer.status_code != 401, "not the caller that was meant"
     assert answer.headers["cache-control"] == ["no-store"]
     if answer.status_code >= 400 and case.method.upper() != "HEAD":
         error = json.loads(answer.content)["error"]
