@@ -10,9 +10,10 @@ from contextlib import suppress
 from uuid import UUID
 
 from django.db import transaction
-from procrastinate import App, RetryStrategy
+from procrastinate import App, BaseRetryStrategy, RetryDecision, RetryStrategy
 from procrastinate.contrib.django import app as django_app
 from procrastinate.exceptions import AlreadyEnqueued
+from procrastinate.jobs import Job
 
 PROCESS_SESSION = "process_session"
 EMBED_MEMORIES = "embed_memories"
@@ -20,8 +21,37 @@ PROPOSE_CONFLICTS = "propose_conflicts"
 QUEUE = "memory"
 
 RETRY = RetryStrategy(max_attempts=6, exponential_wait=3)
-"""Waits of 3, 9, 27, 81 and 243 s bridge an endpoint that is down for six minutes; a failing
-session holds up its owner for less than the ten minutes that DESIGN 5 allows, then fails."""
+"""Waits of 3, 9, 27, 81 and 243 s bridge an endpoint that is down for six minutes."""
+
+HOLDS_UP_TIMES = 6
+"""How often a session may come back before it stands aside: its owner's later sessions wait for it,
+for less than the ten minutes that DESIGN 5 allows."""
+
+
+class SessionRetry(BaseRetryStrategy):
+    """Always again: whether a session is given up is decided by what is counted on it.
+
+    The waits are those of `RETRY`. A session that came back too often, as one does whose worker is
+    killed or whose database is away, goes on by itself and holds up nobody.
+    """
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision:  # noqa: ARG002
+        """See BaseRetryStrategy; `job.attempts` counts the times before this one."""
+        return RetryDecision(
+            retry_in={"seconds": seconds_until_again(job.attempts)}, lock=lock_aside(job)
+        )
+
+
+def seconds_until_again(times: int) -> int:
+    """Return how long a job waits that has come back that many times before."""
+    return int(RETRY.exponential_wait ** min(times + 1, HOLDS_UP_TIMES - 1))
+
+
+def lock_aside(job: Job) -> str | None:
+    """Return the lock under which a session holds up nobody; None while it still may."""
+    if job.task_name != PROCESS_SESSION or job.attempts + 1 < HOLDS_UP_TIMES:
+        return None
+    return f"session:{job.task_kwargs['session_id']}"
 
 
 def configure(_app: App) -> None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import Error, connection, transaction
 
 from junior_memory import access, budgets, clock, consent, events, fingerprints, people, queue
 from junior_memory.access import LocationRef, Source
@@ -29,6 +30,7 @@ from junior_memory.candidates import (
 )
 from junior_memory.capture import Capture, store_candidates
 from junior_memory.conf import conf
+from junior_memory.database.away import is_database_away
 from junior_memory.errors import Conflict, JuniorMemoryError, NotFound, SessionChanged
 from junior_memory.extraction import Extractor, Run, echoes
 from junior_memory.learning import Learned, WaitsForBudget, learn, rule_again
@@ -53,6 +55,9 @@ logger = logging.getLogger(__name__)
 LEARNING_MODES = frozenset({"on", "writeOnly"})
 FINAL = frozenset({SessionState.PROCESSED, SessionState.SKIPPED, SessionState.FAILED})
 MAX_ATTEMPTS = 6
+"""Attempts that ended in an error of the work itself. One whose process was killed, or whose
+database was away, says nothing about the session and is not counted."""
+
 RULED_AGAIN = 2
 """How often rulings are asked for again because rows came in between."""
 
@@ -255,8 +260,9 @@ def process_session(
 
     By the configured model, else by the heuristics; `extractor` takes the place of both. A failure
     is counted and raised, so that the worker tries again; the last one, and one that trying again
-    cannot mend, fails the session with a reason. Where learning waits for money the session goes
-    back to the queue. Raises NotFound for an unknown id.
+    cannot mend, fails the session with a reason. A database that is away is raised and not counted.
+    Where learning waits for money the session goes back to the queue. Raises NotFound for an
+    unknown id.
     """
     moment = now or clock.now()
     claimed = _claim(session_id, moment)
@@ -268,10 +274,13 @@ def process_session(
     try:
         return _process(claimed, extractor, moment)
     except WaitsForBudget:
-        return _put_back(claimed)
+        _put_back(claimed, reason=WaitsForBudget.code, attempts=claimed.attempts - 1)
+        claimed.refresh_from_db()
+        return claimed
     except Exception as error:
+        is_counted = not is_database_away(error)
         is_hopeless = isinstance(error, ModelFailed) and error.is_permanent
-        if is_hopeless or claimed.attempts >= MAX_ATTEMPTS:
+        if is_hopeless or (is_counted and claimed.attempts >= MAX_ATTEMPTS):
             return fail_session(claimed.pk, reason=_reason(error), now=moment)
         logger.warning(
             "session attempt failed: session=%s attempt=%d error=%s",
@@ -279,16 +288,19 @@ def process_session(
             claimed.attempts,
             type(error).__name__,
         )
+        # Where not even this can be written, the next claim takes the attempt for interrupted.
+        if not (is_counted or connection.in_atomic_block):
+            connection.close()
+        with suppress(Error):
+            _put_back(claimed, attempts=claimed.attempts - (not is_counted))
         raise
 
 
-def _put_back(session: CompletedSession) -> CompletedSession:
-    """Let a session wait for money; the attempt does not count."""
+def _put_back(session: CompletedSession, *, attempts: int, reason: str = "") -> None:
+    """Let a session wait for its next attempt, or for money."""
     CompletedSession.objects.filter(pk=session.pk, state=SessionState.PROCESSING).update(
-        state=SessionState.QUEUED, reason=WaitsForBudget.code, attempts=session.attempts - 1
+        state=SessionState.QUEUED, reason=reason, attempts=attempts
     )
-    session.refresh_from_db()
-    return session
 
 
 def queue_waiting(*, now: datetime | None = None) -> int:
@@ -318,6 +330,10 @@ def _reason(error: Exception) -> str:
 
 
 def _claim(session_id: UUID, now: datetime) -> CompletedSession | None:
+    """Begin an attempt; None when the session is finished.
+
+    A session that is found processing was left so by a process that died: that attempt goes on.
+    """
     with transaction.atomic():
         session = (
             CompletedSession.objects.select_for_update(of=("self",))
@@ -327,8 +343,8 @@ def _claim(session_id: UUID, now: datetime) -> CompletedSession | None:
         )
         if session is None:
             return None
+        session.attempts += session.state != SessionState.PROCESSING
         session.state = SessionState.PROCESSING
-        session.attempts += 1
         session.first_attempt_at = session.first_attempt_at or now
         session.save(update_fields=["state", "attempts", "first_attempt_at"])
     return session

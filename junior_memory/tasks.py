@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from django.db import close_old_connections
@@ -16,6 +16,7 @@ from junior_memory import (
     embeddings,
     forgetting,
     holding,
+    lost_sessions,
     own_words,
     people,
     queue,
@@ -32,7 +33,7 @@ STALLED_SECONDS = 30
 """Without a heartbeat for this long a worker counts as dead (procrastinate's own default)."""
 
 
-@app.task(name=queue.PROCESS_SESSION, queue=queue.QUEUE, retry=queue.RETRY)
+@app.task(name=queue.PROCESS_SESSION, queue=queue.QUEUE, retry=queue.SessionRetry())
 def process_session(session_id: str) -> None:
     """Learn from one completed session."""
     close_old_connections()
@@ -98,6 +99,7 @@ def keep_house(timestamp: int) -> None:
     holding.decline_stale_held(now=now)
     sessions.erase_old_transcripts(now=now)
     sessions.queue_waiting(now=now)
+    lost_sessions.queue_lost(now=now)
     people.clear_rates(now=now)
     tools.clear_old_calls(now=now)
     close_old_connections()
@@ -116,11 +118,17 @@ async def recover_stalled(context: JobContext, timestamp: int) -> None:  # noqa:
 
 
 async def retry_stalled(worker_app: App, *, silent_seconds: float = STALLED_SECONDS) -> int:
-    """Queue again what workers held that were silent for this long; returns how many jobs."""
+    """Queue again what workers held that were silent for this long; returns how many jobs.
+
+    At once, but a session whose workers keep dying waits and stands aside, so that it does not take
+    one after the other with it.
+    """
     manager = worker_app.job_manager
     stalled = list(await manager.get_stalled_jobs(seconds_since_heartbeat=silent_seconds))
     for job in stalled:
-        await manager.retry_job(job)
+        aside = queue.lock_aside(job)
+        wait = timedelta(seconds=queue.seconds_until_again(job.attempts) if aside else 0)
+        await manager.retry_job(job, retry_at=datetime.now(UTC) + wait, lock=aside)
     if stalled:
         logger.warning("recovered jobs of a dead worker: count=%d", len(stalled))
     return len(stalled)

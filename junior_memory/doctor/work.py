@@ -9,6 +9,7 @@ from django.db.models import Count
 
 from junior_memory import budgets, reports
 from junior_memory.doctor.finding import Finding, fail, in_words, ok, warn
+from junior_memory.lost_sessions import lost_sessions
 from junior_memory.models import CompletedSession, SessionState
 
 WORKER_SILENT = timedelta(seconds=60)
@@ -18,8 +19,6 @@ SLOW, STUCK = timedelta(minutes=10), timedelta(hours=2)
 """Age of the oldest job from which an operator should look, and from which nothing moves."""
 
 LATELY = timedelta(days=7)
-TAKEN_IN = timedelta(minutes=5)
-"""By then a session has its job for certain: both were written in one transaction."""
 
 # By the primary keys of both tables; finished jobs are deleted, so that few rows are read.
 QUEUE_SQL = """
@@ -31,15 +30,6 @@ QUEUE_SQL = """
     FROM procrastinate_jobs AS job
     LEFT JOIN procrastinate_events AS event
         ON event.job_id = job.id AND event.type = 'deferred'
-"""
-
-LOST_SQL = """
-    SELECT count(*) FROM junior_memory_completedsession AS session
-    WHERE session.state IN ('queued', 'processing') AND session.created_at < %s
-      AND session.reason = '' AND NOT EXISTS (
-        SELECT FROM procrastinate_jobs AS job
-        WHERE job.task_name = 'process_session' AND job.status IN ('todo', 'doing')
-          AND job.args->>'session_id' = session.id::text)
 """
 
 
@@ -76,14 +66,12 @@ def queue_moves(now: datetime) -> Finding:
 
 def sessions_come_through(now: datetime) -> Finding:
     """No session is given up, and none waits without a job."""
-    with connection.cursor() as cursor:
-        cursor.execute(LOST_SQL, [now - TAKEN_IN])
-        lost = cursor.fetchone()[0]
+    lost = len(lost_sessions(now=now))
     if lost:
         return fail(
             "sessions",
-            f"{lost} wait without a job: nobody will process them",
-            "Run manage.py process_session ID for each; the System page lists them.",
+            f"{lost} wait without a job",
+            "A worker queues them again within a minute: start one, manage.py worker.",
         )
     failed = (
         CompletedSession.objects.filter(state=SessionState.FAILED, finished_at__gte=now - LATELY)
