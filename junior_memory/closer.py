@@ -76,8 +76,9 @@ class Closer:
         """Return the texts of these rows, those in hand without asking for them again."""
         missing = [each for each in ids if each not in self._texts]
         if missing:
-            texts = plan.read_texts(Part.of("top", self._rows).having(among(missing)))
-            self._texts.update((text.id, text) for text in texts)
+            read = plan.read_texts(Part.of("top", self._rows).having(among(missing)))
+            texts = {text.id: text for text in read}
+            self._texts.update((each, texts[each]) for each in missing if each in texts)
         return [self._texts[each] for each in ids if each in self._texts]
 
     def _ranked(self, plan: Plan, texts: Sequence[Text]) -> list[RankList]:

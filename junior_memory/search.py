@@ -7,7 +7,7 @@ it before they leave. Recall composes the same steps (`recall.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from uuid import UUID
@@ -97,6 +97,8 @@ class Gathered:
     scored: Mapping[str, Mapping[UUID, Scored]]
     plan: Plan | None
     answer: LegsAnswer
+    marked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Contents whose matching words are known already."""
 
 
 def search_memories(
@@ -132,7 +134,7 @@ def search_memories(
         nonlocal total
         answer = find_by_words(viewer, rows, query, size=size, filters=filters, by_characters=True)
         if answer.plan is not None:
-            total = _count_matching(answer.plan, answer.parts)
+            total = _count_matching(viewer, answer.plan, answer.parts)
         return answer
 
     legs = [Leg(LEXICAL, find)]
@@ -162,6 +164,7 @@ def search_memories(
         now=moment,
         closer=look_closer(rows, query, model),
         first=first,
+        shown=offset + limit,
     )
     page = gathered.fused[offset : offset + limit]
     hits = read_hits(rows, page, gathered)
@@ -221,16 +224,26 @@ def gather(
     apart: bool | None = None,
     closer: Closer | None = None,
     first: int = MAX_RANKED,
+    shown: int = 0,
 ) -> Gathered:
-    """Run legs, fuse their lists by rank and put them in order; `apart` as `run_legs` takes it."""
+    """Run legs, fuse their lists by rank and put them in order; `apart` as `run_legs` takes it.
 
-    def meanwhile(first: LegAnswer) -> None:
-        if closer is not None and fusion.top:
-            with statement_limit(limit_ms):
-                closer.read_ahead(first)
+    While a slow leg is waited for, the `shown` rows that are first so far are marked.
+    """
+    marked: dict[str, tuple[str, ...]] = {}
+
+    def meanwhile(answer: LegAnswer) -> None:
+        if closer is None or not fusion.top:
+            return
+        with statement_limit(limit_ms):
+            closer.read_ahead(answer)
+        if answer.plan is not None:
+            for content in closer.contents[:shown]:
+                marked[content] = _words_in(content, answer.plan)
 
     answer = run_legs(legs, limit_ms=limit_ms, apart=apart, meanwhile=meanwhile)
-    return fuse_lists(answer, fusion=fusion, now=now, closer=closer, first=first)
+    gathered = fuse_lists(answer, fusion=fusion, now=now, closer=closer, first=first)
+    return replace(gathered, marked=marked)
 
 
 def fuse_lists(
@@ -313,17 +326,23 @@ def read_again(rows: MemoryQuerySet, ids: Sequence[UUID]) -> dict[UUID, Memory]:
 
 def explained(memory: Memory, fused: Fused, gathered: Gathered, *, with_words: bool = True) -> Hit:
     """Say why a memory was found."""
-    units = gathered.plan.units if gathered.plan and with_words else ()
-    words: dict[str, None] = {}
-    for start, end in matched_spans(memory.content, units):
-        words.setdefault(memory.content[start:end])
+    words: tuple[str, ...] = ()
+    if gathered.plan and with_words:
+        known = gathered.marked.get(memory.content)
+        words = _words_in(memory.content, gathered.plan) if known is None else known
     return Hit(
         memory=memory,
-        match=Match(tuple(words), distance_of(fused.id, gathered), CHARACTERS in fused.ranks),
+        match=Match(words, distance_of(fused.id, gathered), CHARACTERS in fused.ranks),
         legs=tuple(name for name in fused.ranks if name in gathered.scored),
         ranks=fused.ranks,
         score=fused.score,
     )
+
+
+def _words_in(content: str, plan: Plan) -> tuple[str, ...]:
+    """Return the words of a content that a query matched, as they stand there."""
+    spans = matched_spans(content, plan.units)
+    return tuple(dict.fromkeys(content[start:end] for start, end in spans))
 
 
 def distance_of(memory_id: UUID, gathered: Gathered) -> float | None:
@@ -333,9 +352,12 @@ def distance_of(memory_id: UUID, gathered: Gathered) -> float | None:
     return None if near is None else round(1 - near.score, 6)
 
 
-def _count_matching(plan: Plan, parts: Sequence[Part]) -> Total:
-    """Count the rows that words or characters find, where the plan does not know already."""
-    counts = [(part, plan.count_known(part)) for part in parts]
+def _count_matching(viewer: Viewer, plan: Plan, parts: Sequence[Part]) -> Total:
+    """Count the rows that words or characters find, where the plan does not know already.
+
+    Of a team's rows it does not know which the viewer wrote.
+    """
+    counts = [(part, None if part.name == "org" else plan.count_known(part)) for part in parts]
     asked = [part.having(plan.matching(part)) for part, count in counts if count is None]
     known = [(count, part.is_shared) for part, count in counts if count is not None]
-    return count_parts(asked, known=known)
+    return count_parts(asked, viewer, known=known)
