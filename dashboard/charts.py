@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -57,12 +57,29 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
+class Cell:
+    """One number in the words of the page, and where it leads: nowhere when it is 0."""
+
+    text: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
-    """One row of the table behind a chart, in the words of the page."""
+    """One row of the table behind a chart."""
 
     day: date
-    cells: tuple[str, ...]
-    total: str
+    cells: tuple[Cell, ...]
+    total: Cell
+
+
+Behind = Callable[[str, date | None], str]
+"""Gives the address of what a series (empty: all of them) is made of, on one day or on all."""
+
+
+def nowhere(key: str, day: date | None) -> str:  # noqa: ARG001
+    """Lead nowhere."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +92,7 @@ class DailyChart:
     days: tuple[date, ...]
     series: tuple[Series, ...]
     with_average: bool = False
+    behind: Behind = nowhere
 
     @property
     def stacked(self) -> tuple[Series, ...]:
@@ -105,10 +123,13 @@ class DailyChart:
         """Write an amount in the chart's unit, as every place of the page does."""
         return format_usd(Decimal(amount)) if self.unit == "usd" else f"{amount:,}"
 
+    def _cell(self, amount: Amount, key: str = "", day: date | None = None) -> Cell:
+        return Cell(self.write(amount), self.behind(key, day) if amount else "")
+
     @property
-    def legend(self) -> list[tuple[Series, str]]:
+    def legend(self) -> list[tuple[Series, Cell]]:
         """Each series with its total."""
-        return [(one, self.write(one.total)) for one in self.series]
+        return [(one, self._cell(one.total, one.key)) for one in self.series]
 
     @property
     def lines(self) -> list[Line]:
@@ -116,8 +137,8 @@ class DailyChart:
         return [
             Line(
                 day,
-                tuple(self.write(one.values[at]) for one in self.series),
-                self.write(self.totals[at]),
+                tuple(self._cell(one.values[at], one.key, day) for one in self.series),
+                self._cell(self.totals[at], "", day),
             )
             for at, day in reversed(list(enumerate(self.days)))
         ]
@@ -125,8 +146,8 @@ class DailyChart:
     @property
     def foot(self) -> Line:
         """The table's last row: what the columns add up to."""
-        cells = tuple(self.write(one.total) for one in self.series)
-        return Line(self.days[-1], cells, self.write(self.total))
+        cells = tuple(cell for _one, cell in self.legend)
+        return Line(self.days[-1], cells, self._cell(self.total))
 
     @property
     def average_text(self) -> str:
@@ -142,7 +163,7 @@ class DailyChart:
         )
         if self.is_empty:
             return f"{start} {_('Nothing on any day.')}"
-        parts = ", ".join(f"{one.name} {total}" for one, total in self.legend)
+        parts = ", ".join(f"{one.name} {total.text}" for one, total in self.legend)
         top = max(range(len(self.days)), key=lambda at: self.totals[at])
         most = _("Most on {day}: {amount}.").format(
             day=_long(self.days[top]), amount=self.write(self.totals[top])

@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from decimal import Decimal
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
 from django.urls import reverse
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
-from dashboard.charts import DailyChart, Series
+from dashboard.behind import (
+    DEFAULT_DAYS,
+    CallsAsked,
+    ChangesAsked,
+    EventsAsked,
+    PresentAsked,
+    Stretch,
+)
+from dashboard.charts import Behind, DailyChart, Series
+from dashboard.cost_words import PURPOSES, cost_of, operation_name, outcome_name
+from dashboard.overview_cards import (
+    BudgetLine,
+    Card,
+    CountLine,
+    ShareLine,
+    active_card,
+    budget_line,
+    nothing_card,
+    spent_card,
+    useful_card,
+)
 from dashboard.words import number
 from junior_memory import budgets, paid_calls, reports, spending, turnover
-from junior_memory.budgets import DAY, Budget
-from junior_memory.conf import conf
+from junior_memory.budgets import Budget
 from junior_memory.day_windows import WINDOWS
-from junior_memory.reports import Present, format_usd
+from junior_memory.event_rows import CAPTURES
+from junior_memory.reports import Present
 from junior_memory.spending import Costs, Share
 from junior_memory.turnover import CountDay, Learned
 
@@ -30,48 +50,8 @@ SPLITS = (
     ("operation", gettext_noop("Operation")),
     ("model", gettext_noop("Model")),
 )
-DEFAULT_DAYS = 30
-
-PURPOSES = {
-    paid_calls.EXTRACTION: gettext_noop("Extraction"),
-    paid_calls.RECALL: gettext_noop("Recall"),
-    paid_calls.REVIEW: gettext_noop("Review on request"),
-    paid_calls.UPKEEP: gettext_noop("Upkeep"),
-    paid_calls.NOTHING: gettext_noop("Bought nothing"),
-}
 ALWAYS_DRAWN = (paid_calls.EXTRACTION, paid_calls.RECALL, paid_calls.NOTHING)
-OPERATIONS = {
-    "extraction": gettext_noop("Extraction"),
-    "review": gettext_noop("Review"),
-    "adjudication": gettext_noop("Adjudication"),
-    "relevance": gettext_noop("Relevance"),
-    "embed": gettext_noop("Embedding"),
-    "check": gettext_noop("Connection check"),
-    spending.OTHER: gettext_noop("Everything else"),
-    paid_calls.NOTHING: gettext_noop("Bought nothing"),
-}
-OUTCOMES = {
-    paid_calls.UNUSED: gettext_noop("Answered for nothing"),
-    "timeout": gettext_noop("Too late"),
-    "failed": gettext_noop("Connection lost"),
-    "rate_limited": gettext_noop("Too many requests"),
-    "no_quota": gettext_noop("No credit left"),
-    "truncated": gettext_noop("Cut off"),
-    "refused": gettext_noop("Declined to answer"),
-    "empty": gettext_noop("Empty"),
-    "invalid": gettext_noop("Not readable"),
-    "too_many": gettext_noop("More than asked for"),
-    "too_long": gettext_noop("Prompt too long"),
-    "form_refused": gettext_noop("Asked in a form it does not know"),
-    "paused": gettext_noop("Left alone after hanging"),
-    "unusable": gettext_noop("Not configured"),
-    "http_401": gettext_noop("Key not accepted"),
-    "http_403": gettext_noop("Not allowed"),
-    "http_404": gettext_noop("No such model or address"),
-}
 PART_COLORS = ("--chart-1", "--chart-2", "--chart-3", "--chart-4", "--chart-5")
-NEAR = Decimal("0.8")
-"""Share of a budget from which its line warns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,34 +82,6 @@ class Choice:
     title: str
     url: str
     is_current: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """One number with what it means, and where it leads."""
-
-    title: str
-    value: str
-    note: str
-    url: str = ""
-    tone: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ShareLine:
-    """One row of a breakdown."""
-
-    name: str
-    calls: int
-    cost: str
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetLine:
-    """One budget in a sentence."""
-
-    text: str
-    tone: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +135,18 @@ class Overview:
         return self.window.url("overview_memories", format="csv")
 
     @property
+    def stretch(self) -> Stretch:
+        """The days and the moment that every number of the page counts until."""
+        return Stretch(days=self.window.days, until=self.costs.generated_at)
+
+    @property
     def cards(self) -> list[Card]:
         """The three questions, and what there is."""
         return [
-            _spent_card(self.costs),
-            _useful_card(self.costs),
-            _nothing_card(self.costs),
-            _active_card(self.present),
+            spent_card(self.costs, self.stretch),
+            useful_card(self.costs, self.stretch),
+            nothing_card(self.costs, self.stretch),
+            active_card(self.present),
         ]
 
     @property
@@ -209,26 +166,84 @@ class Overview:
     def by_operation(self) -> list[ShareLine]:
         """Where the money went, all calls included."""
         return [
-            ShareLine(operation_name(one.name), one.calls, _cost(one))
+            self._share(one, operation_name(one.name), operation=one.name)
             for one in self.costs.by_operation
         ]
 
     @property
     def by_model(self) -> list[ShareLine]:
         """Which models were paid."""
-        return [ShareLine(one.name, one.calls, _cost(one)) for one in self.costs.by_model]
+        return [self._share(one, one.name, model=one.name) for one in self.costs.by_model]
 
     @property
     def nothing(self) -> list[ShareLine]:
         """What was paid for nothing, by reason."""
         return [
-            ShareLine(outcome_name(one.name), one.calls, _cost(one)) for one in self.costs.nothing
+            self._share(one, outcome_name(one.name), purpose=paid_calls.NOTHING, reason=one.name)
+            for one in self.costs.nothing
+        ]
+
+    def _share(self, share: Share, name: str, **which: Any) -> ShareLine:
+        url = CallsAsked(stretch=self.stretch, **which).url()
+        return ShareLine(name, share.calls, cost_of(share), url)
+
+    @property
+    def learned_lines(self) -> list[CountLine]:
+        """What came and went, each with the memories behind it."""
+        captures, learned = self.costs.captures, self.learned
+        by = ngettext("Captured by {n} conversation", "Captured by {n} conversations", captures)
+        counts = (
+            (by.format(n=number(captures)), turnover.CAPTURED, self.costs.captured),
+            (_("Asked to remember"), turnover.ASKED, learned.asked),
+            (_("Imported"), turnover.IMPORTED, learned.imported),
+            (_("Replaced by something newer"), turnover.REPLACED, learned.replaced),
+            (_("Forgotten by people"), turnover.FORGOTTEN, learned.forgotten),
+            (_("Expired"), turnover.EXPIRED, learned.expired),
+        )
+        lines = [
+            CountLine(
+                name,
+                number(count),
+                ChangesAsked(stretch=self.stretch, part=part).url() if count else "",
+            )
+            for name, part, count in counts
+        ]
+        events = EventsAsked(stretch=self.stretch, kind=CAPTURES).url() if captures else ""
+        return [replace(lines[0], name_url=events), *lines[1:]]
+
+    @property
+    def present_lines(self) -> list[CountLine]:
+        """What is remembered now, each number with the memories behind it."""
+        stats, held = self.present.stats, self.present.held
+        of = _("{embedded} of {active}")
+        embedded = of.format(embedded=number(stats["embedded"]), active=number(stats["active"]))
+        counts = (
+            (_("Private"), turnover.PRIVATE, stats["private"], ""),
+            (_("Team"), turnover.ORG, stats["org"], ""),
+            (_("Public"), turnover.PUBLIC, stats["public"], ""),
+            (_("Embedded"), turnover.EMBEDDED, stats["embedded"], embedded),
+            (_("Held for a person’s word"), turnover.HELD, held, ""),
+        )
+        return [
+            *(
+                CountLine(
+                    name,
+                    said or number(count),
+                    PresentAsked(part=part).url() if count else "",
+                )
+                for name, part, count, said in counts
+            ),
+            CountLine(
+                _("Failed sessions"),
+                number(self.present.failed),
+                f"{reverse('system')}#failures",
+            ),
         ]
 
     @property
     def budgets(self) -> list[BudgetLine]:
         """The configured budgets, in words."""
-        return [_budget_line(one, self.costs.days[-1].date) for one in self.standing]
+        return [budget_line(one, now=self.costs.generated_at) for one in self.standing]
 
 
 def read_overview(window: Window, *, now: datetime) -> Overview:
@@ -240,7 +255,7 @@ def read_overview(window: Window, *, now: datetime) -> Overview:
         present=reports.present(now=now),
         learned=turnover.learned(window.days, now=now),
         cost_chart=cost_chart(costs, window.split),
-        memory_chart=memory_chart(turnover.deployment_by_day(window.days, now=now)),
+        memory_chart=memory_chart(turnover.deployment_by_day(window.days, now=now), now=now),
         standing=budgets.all_standing(now=now),
         any_calls=bool(costs.calls) or spending.any_calls(),
     )
@@ -272,7 +287,30 @@ def cost_chart(costs: Costs, split: str) -> DailyChart:
             for at, (name, values) in enumerate(parts)
         ),
         with_average=True,
+        behind=_calls_behind(costs, split, [name for name, _values in parts]),
     )
+
+
+def _calls_behind(costs: Costs, split: str, drawn: Sequence[str]) -> Behind:
+    """Lead from the numbers of the cost chart to their calls."""
+    named = tuple(one for one in drawn if one not in {spending.OTHER, paid_calls.NOTHING})
+
+    def url(key: str, day: date | None) -> str:
+        stretch = _stretch_of(day, days=costs.window, now=costs.generated_at)
+        if not key or key == paid_calls.NOTHING or split == PURPOSE:
+            return CallsAsked(stretch=stretch, purpose=key).url()
+        which: dict[str, Any] = {split: key}
+        if key == spending.OTHER:
+            which = {f"not_{split}s": named}
+        return CallsAsked(stretch=stretch, purpose=paid_calls.USED, **which).url()
+
+    return url
+
+
+def _stretch_of(day: date | None, *, days: int, now: datetime) -> Stretch:
+    """Return one day or the whole window; what is not over yet counts until now."""
+    is_over = day is not None and day < now.astimezone(UTC).date()
+    return Stretch(days=days, day=day, until=None if is_over else now)
 
 
 def _by_purpose(costs: Costs) -> list[tuple[str, tuple[Decimal, ...]]]:
@@ -289,8 +327,14 @@ def _part_name(name: str, split: str) -> str:
     return name if is_model else operation_name(name)
 
 
-def memory_chart(rows: Sequence[CountDay]) -> DailyChart:
+def memory_chart(rows: Sequence[CountDay], *, now: datetime) -> DailyChart:
     """Return what was created on each day by visibility, and what was forgotten below it."""
+    parts = {"": turnover.CREATED, "forgotten": turnover.GONE}
+
+    def behind(key: str, day: date | None) -> str:
+        stretch = _stretch_of(day, days=len(rows), now=now)
+        return ChangesAsked(stretch=stretch, part=parts.get(key, key)).url()
+
     return DailyChart(
         key="memories",
         title=_("Memories created and forgotten by day"),
@@ -309,109 +353,5 @@ def memory_chart(rows: Sequence[CountDay]) -> DailyChart:
                 is_hatched=True,
             ),
         ),
+        behind=behind,
     )
-
-
-def operation_name(name: str) -> str:
-    """Name an operation as people read it."""
-    return _(OPERATIONS[name]) if name in OPERATIONS else name.replace("_", " ").capitalize()
-
-
-def outcome_name(name: str) -> str:
-    """Say in words how a call came out that was of no use."""
-    if name.startswith("http_") and name not in OUTCOMES:
-        return _("Refused with {status}").format(status=name.removeprefix("http_"))
-    return _(OUTCOMES[name]) if name in OUTCOMES else name.replace("_", " ").capitalize()
-
-
-def _cost(share: Share) -> str:
-    """Write a share's cost; what has no known price is said, not guessed."""
-    if share.unknown == share.calls:
-        return _("price unknown")
-    rest = _(" + {n} unpriced").format(n=number(share.unknown)) if share.unknown else ""
-    return format_usd(share.cost_usd) + rest
-
-
-def _spent_card(costs: Costs) -> Card:
-    if costs.previous_usd:
-        change = round(100 * (costs.total_usd - costs.previous_usd) / costs.previous_usd)
-        sign = "+" if change > 0 else "−" if change < 0 else "±"
-        note = _("{change} % against the {days} days before").format(
-            change=f"{sign}{abs(change)}", days=costs.window
-        )
-    elif costs.calls:
-        note = _("nothing in the {days} days before").format(days=costs.window)
-    else:
-        note = _("no model calls")
-    if costs.unknown:
-        some = ngettext(
-            "{n} call has no known price", "{n} calls have no known price", costs.unknown
-        )
-        note += f"; {some.format(n=number(costs.unknown))}"
-    title = _("Spent, {days} days").format(days=costs.window)
-    return Card(title, format_usd(costs.total_usd), note, "#cost")
-
-
-def _useful_card(costs: Costs) -> Card:
-    title = _("Per useful recall")
-    if not costs.recalls:
-        return Card(title, "–", _("nothing was asked yet"))
-    note = _("{useful} of {all} recalls put something in").format(
-        useful=number(costs.useful_recalls), all=number(costs.recalls)
-    )
-    amount = costs.per_useful_recall_usd
-    return Card(title, "–" if amount is None else format_usd(amount), note)
-
-
-def _nothing_card(costs: Costs) -> Card:
-    calls = sum(one.calls for one in costs.nothing)
-    if not calls:
-        note = _("every call came to something") if costs.calls else _("nothing was bought")
-        return Card(_("Bought nothing"), format_usd(costs.nothing_usd), note, "#nothing")
-    parts = ", ".join(
-        f"{one.calls:,} {outcome_name(one.name).lower()}" for one in costs.nothing[:3]
-    )
-    return Card(_("Bought nothing"), format_usd(costs.nothing_usd), parts, "#nothing", "danger")
-
-
-def _active_card(present: Present) -> Card:
-    active, embedded = present.stats["active"], present.stats["embedded"]
-    if conf().embedder == "none":
-        note = _("found by words; no embedder")
-    elif not active:
-        note = _("nothing to embed yet")
-    else:
-        note = _("{share} % embedded").format(share=f"{100 * embedded / active:.4g}")
-    return Card(_("Active memories"), number(active), note, "#memories")
-
-
-def _budget_line(budget: Budget, today: date) -> BudgetLine:
-    spent, limit = format_usd(budget.spent_usd), format_usd(budget.limit_usd)
-    when = (
-        _("{spent} of {limit} today")
-        if budget.period == DAY
-        else _("{spent} of {limit} this month")
-    )
-    whose = f"{budget.agent}: " if budget.agent else ""
-    text = whose + when.format(spent=spent, limit=limit)
-    if budget.unknown:
-        calls = ngettext(
-            ", and {n} call of unknown price", ", and {n} calls of unknown price", budget.unknown
-        )
-        text += calls.format(n=number(budget.unknown))
-    if budget.is_reached:
-        reached = _("{spent}: it is reached. {then}, recall goes on.")
-        return BudgetLine(reached.format(spent=text, then=_then()), "danger")
-    reached_on = budget.reached_on(today)
-    if reached_on is not None:
-        pace = _("; at this pace it is reached on {day}. {then}, recall goes on")
-        text += pace.format(day=date_format(reached_on, _("j F")), then=_then())
-    tone = "warn" if budget.spent_usd >= NEAR * budget.limit_usd else ""
-    return BudgetLine(f"{text}.", tone)
-
-
-def _then() -> str:
-    """Say what learning does without money."""
-    if conf().over_budget == "queue":
-        return _("Learning then waits")
-    return _("Learning then goes by rules")

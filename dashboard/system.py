@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from dashboard.overview import OPERATIONS, outcome_name
+from dashboard.cost_words import OPERATIONS, outcome_name
 from junior_memory import (
     admin_reads,
     budgets,

@@ -5,12 +5,17 @@ from __future__ import annotations
 from django.urls import path
 
 from dashboard.http import by_method
-from dashboard.views import admin_reads, models, overview, system
+from dashboard.views import admin_reads, ledgers, models, overview, system
 
 urlpatterns = [
     path("overview", overview.show_overview, name="overview"),
     path("overview/cost", overview.cost_by_day, name="overview_cost"),
     path("overview/memories", overview.memories_by_day, name="overview_memories"),
+    path("overview/calls", ledgers.list_calls, name="overview_calls"),
+    path("overview/budget", ledgers.list_budget, name="overview_budget"),
+    path("overview/events", ledgers.list_events, name="overview_events"),
+    path("overview/changes", ledgers.list_changes, name="overview_changes"),
+    path("overview/present", ledgers.list_present, name="overview_present"),
     path("system", system.show_system, name="system"),
     path("system/sessions/retry", system.retry_session, name="system_retry"),
     path("system/models/check", models.check_model, name="system_model_check"),

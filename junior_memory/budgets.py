@@ -19,7 +19,8 @@ from django.db.models import Count, Q, Sum
 
 from junior_memory import clock
 from junior_memory.conf import conf
-from junior_memory.models import Agent, ModelCall
+from junior_memory.models import Agent
+from junior_memory.paid_calls import Calls, made
 
 Period = Literal["day", "month"]
 DAY: Period = "day"
@@ -96,6 +97,18 @@ def starts_at(period: Period, now: datetime) -> datetime:
     return today if period == DAY else today.replace(day=1)
 
 
+def calls_of(period: Period, agent: Agent | None, *, now: datetime) -> Calls:
+    """Return the calls that a budget's sum is made of; without an agent, the deployment's."""
+    rows = made(starts_at(period, now), now)
+    return rows.filter(agent=agent) if agent else rows
+
+
+def spent_of(period: Period, agent: Agent | None, *, now: datetime) -> tuple[Decimal, int]:
+    """Return what a budget counts as spent, and how many calls' price is not known. One query."""
+    spent = _sums([(agent, period, ZERO)], now)[agent.pk if agent else None, period]
+    return spent.usd, spent.unknown
+
+
 def _limits(agent: Agent | None) -> list[_Limit]:
     """Return the limits of an agent, or of the deployment."""
     whose = agent or conf()
@@ -118,7 +131,7 @@ def _budgets(limits: list[_Limit], now: datetime) -> tuple[Budget, ...]:
 def _sums(limits: Iterable[_Limit], now: datetime) -> _Sums:
     """Add up what is asked about in one statement, by the index on days or on agent and days."""
     since = min(starts_at(period, now) for _, period, _ in limits)
-    rows = ModelCall.objects.filter(created_at__gte=since, created_at__lte=now)
+    rows = made(since, now)
     if all(agent is not None for agent, _, _ in limits):
         rows = rows.filter(agent__in=[agent.pk for agent, _, _ in limits if agent])
     today = Q(created_at__gte=starts_at(DAY, now))

@@ -23,7 +23,8 @@ from junior_memory.models import (
     MemoryEmbedding,
     SessionState,
 )
-from junior_memory.spending import ZERO, Costs, FailingCalls, costs, failing_calls
+from junior_memory.paid_calls import EXTRACTION, Which
+from junior_memory.spending import ZERO, FailingCalls, failing_calls, total_of
 from junior_memory.turnover import VISIBILITIES, CountDay, created_by_day
 
 SERIES_DAYS = 90
@@ -127,7 +128,6 @@ class OperationalReport:
 
     metrics: tuple[Metric, ...]
     stats: dict[str, int]
-    costs: Costs
     created: tuple[CountDay, ...]
     queue: QueueState
     skipped: dict[str, int] = field(default_factory=dict)
@@ -141,17 +141,15 @@ def operational_report(*, now: datetime | None = None) -> OperationalReport:
     moment = now or clock.now()
     every = Memory.objects.all()
     stats = _stats(every, moment)
-    spent = costs(90, now=moment)
-    thirty = sum((day.extraction_usd for day in spent.days[-30:]), ZERO)
+    thirty = Which(since=since_of(moment, 30), until=moment, purpose=EXTRACTION)
     skipped = (
         CompletedSession.objects.filter(state=SessionState.SKIPPED)
         .values("reason")
         .annotate(times=Count("id"))
     )
     return OperationalReport(
-        metrics=tuple(_metrics(stats, thirty)),
+        metrics=tuple(_metrics(stats, total_of(thirty).cost_usd)),
         stats=stats,
-        costs=spent,
         created=tuple(created_by_day(every, moment, SERIES_DAYS)),
         queue=queue_state(),
         skipped={row["reason"]: row["times"] for row in skipped},

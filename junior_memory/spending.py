@@ -162,9 +162,9 @@ def costs(days: int, *, now: datetime | None = None) -> Costs:
         days=_by_day(lines, days_until(moment, days)),
         lines=lines,
         previous_usd=total_of(window_before(moment, days)).cost_usd,
-        by_operation=_shares(lines, lambda line: line.operation),
-        by_model=_shares(lines, lambda line: line.model),
-        nothing=_shares(
+        by_operation=shares(lines, lambda line: line.operation),
+        by_model=shares(lines, lambda line: line.model),
+        nothing=shares(
             [line for line in lines if line.purpose == NOTHING], lambda line: line.reason
         ),
         captures=event_rows(CAPTURES, since, moment).count(),
@@ -246,7 +246,18 @@ def _by_day(lines: Iterable[Paid], days: Iterable[date]) -> tuple[CostDay, ...]:
     )
 
 
-def _shares(lines: Iterable[Paid], name_of: Callable[[Paid], str]) -> tuple[Share, ...]:
+def added_up(lines: Iterable[Paid]) -> Total:
+    """Add up lines: a list's sum, and a window's."""
+    found = tuple(lines)
+    return Total(
+        cost_usd=sum((line.cost_usd for line in found), ZERO),
+        calls=sum(line.calls for line in found),
+        unknown=sum(line.unknown for line in found),
+    )
+
+
+def shares(lines: Iterable[Paid], name_of: Callable[[Paid], str]) -> tuple[Share, ...]:
+    """Add up lines by a name, the dearest first."""
     found: dict[str, Share] = {}
     for line in lines:
         name = name_of(line)

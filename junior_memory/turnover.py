@@ -36,6 +36,12 @@ REPLACED = "replaced"
 FORGOTTEN = "forgotten"
 EXPIRED = "expired"
 
+ALL = "all"
+EMBEDDED = "embedded"
+HELD = "held"
+PRESENT = (ALL, PRIVATE, ORG, PUBLIC, EMBEDDED, HELD)
+"""What there is now: active memories, by who sees them, with a vector; and what is held."""
+
 VISIBILITIES = {
     PRIVATE: Q(visibility__in=["private", "session"]),
     ORG: Q(visibility="org"),
@@ -179,19 +185,17 @@ def list_changes(
     return _listed(rows_of(part, since, until), moment, limit=limit, after=after)
 
 
-def list_active(
+def list_present(
     part: str, now: datetime, *, limit: int = 50, after: After | None = None
 ) -> Rows[Change]:
-    """Return some of the memories that are active now, newest first. One query."""
-    return _listed(active_rows(part, now), "created_at", limit=limit, after=after)
+    """Return some of the memories that there are now, newest first. One query."""
+    return _listed(present_rows(part, now), "created_at", limit=limit, after=after)
 
 
-EMBEDDED = "embedded"
-ALL = "all"
-
-
-def active_rows(part: str, now: datetime) -> QuerySet[Memory, Memory]:
-    """Return what is active now: all of it, what has a vector in use, or by who sees it."""
+def present_rows(part: str, now: datetime) -> QuerySet[Memory, Memory]:
+    """Return what a part of `PRESENT` counts: what is active, or what is held."""
+    if part == HELD:
+        return Memory.objects.held()
     rows: MemoryQuerySet = Memory.objects.active(now)
     if part == EMBEDDED:
         in_use = MemoryEmbedding.objects.filter(embedding_model__state="in_use")

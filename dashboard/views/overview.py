@@ -45,7 +45,8 @@ def memories_by_day(request: HtmxHttpRequest) -> HttpResponse:
     window = Window.read(request.GET)
     if request.GET.get("format") != "csv":
         return redirect_to(request, f"{window.url()}#memories")
-    chart = memory_chart(turnover.deployment_by_day(window.days, now=timezone.now()))
+    now = timezone.now()
+    chart = memory_chart(turnover.deployment_by_day(window.days, now=now), now=now)
     return _file(chart, window)
 
 
