@@ -14,14 +14,12 @@ to hold no secret is known again by a keyed digest: a recall looks at the same f
 
 from __future__ import annotations
 
-import hashlib
 import re
-import secrets as chance
-import threading
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from junior_memory.remembered import Remembered
 from junior_memory.secret_rules import FORMAT_RULES, assigned_values
 
 RULES_VERSION = "1"
@@ -40,31 +38,8 @@ class SecretSpan:
     rule: str
 
 
-class _KnownClean:
-    """The latest texts without a secret, in this process alone: 20 bytes each, and no text."""
-
-    MOST = 20_000
-
-    def __init__(self) -> None:
-        self._key = chance.token_bytes(32)
-        self._lock = threading.Lock()
-        self._digests: dict[bytes, None] = {}
-
-    def digest(self, text: str) -> bytes:
-        raw = text.encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(raw, key=self._key, digest_size=20).digest()
-
-    def __contains__(self, digest: bytes) -> bool:
-        return digest in self._digests
-
-    def add(self, digest: bytes) -> None:
-        with self._lock:
-            if len(self._digests) >= self.MOST:
-                del self._digests[next(iter(self._digests))]
-            self._digests[digest] = None
-
-
-_known_clean = _KnownClean()
+_known_clean: Remembered[bool] = Remembered(20_000)
+"""The latest texts in which no secret was found."""
 
 
 def find_secrets(text: str) -> tuple[SecretSpan, ...]:
@@ -88,13 +63,12 @@ def find_secrets(text: str) -> tuple[SecretSpan, ...]:
 
 def contains_secret(text: str) -> bool:
     """Whether `text` holds at least one secret."""
-    digest = _known_clean.digest(text)
-    if digest in _known_clean:
+    if _known_clean.get(text):
         return False
     plain, _ = _undisguise(text)
     if next(_raw_spans(plain), None) is not None:
         return True
-    _known_clean.add(digest)
+    _known_clean.put(text, True)
     return False
 
 

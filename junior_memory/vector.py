@@ -7,11 +7,7 @@ and a list that comes out short is completed exactly, so that it never under-ret
 
 from __future__ import annotations
 
-import hashlib
 import math
-import secrets
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,6 +25,7 @@ from junior_memory.models import EmbeddingModel
 from junior_memory.parts import PRESENT, TRUE, Fragment, Part, fetch
 from junior_memory.providers import EmbeddingFailed, UnusableEmbedder, Vector
 from junior_memory.querysets import MemoryQuerySet
+from junior_memory.remembered import Remembered
 from junior_memory.vector_index import index_name
 
 VECTOR = "vector"
@@ -57,37 +54,8 @@ QUERY_ATTEMPTS = 2
 CACHED_QUERIES = 2_048
 
 
-class _QueryVectors:
-    """Vectors of the latest queries, in this process alone, found by a keyed digest of the text."""
-
-    def __init__(self) -> None:
-        self._key = secrets.token_bytes(32)
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[bytes, Vector] = OrderedDict()
-
-    def _digest(self, model: EmbeddingModel, text: str) -> bytes:
-        named = f"{model.pk}\x1f{text}".encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(named, key=self._key, digest_size=20).digest()
-
-    def get(self, model: EmbeddingModel, text: str) -> Vector | None:
-        digest = self._digest(model, text)
-        with self._lock:
-            if digest in self._kept:
-                self._kept.move_to_end(digest)
-            return self._kept.get(digest)
-
-    def put(self, model: EmbeddingModel, text: str, vector: Vector) -> None:
-        with self._lock:
-            self._kept[self._digest(model, text)] = vector
-            while len(self._kept) > CACHED_QUERIES:
-                self._kept.popitem(last=False)
-
-    def clear(self) -> None:
-        with self._lock:
-            self._kept.clear()
-
-
-query_vectors = _QueryVectors()
+query_vectors: Remembered[Vector] = Remembered(CACHED_QUERIES)
+"""Vectors of the latest queries, by text and model."""
 
 
 @dataclass(slots=True)
@@ -102,7 +70,7 @@ class Query:
 
     def embed(self) -> None:
         """Find the vector, in the cache or by the model; raises LegFailed."""
-        known = query_vectors.get(self.model, self.text)
+        known = query_vectors.get(self.text, str(self.model.pk))
         if known is not None:
             self.vector = known
             return
@@ -119,7 +87,7 @@ class Query:
         except UnusableEmbedder:
             raise LegFailed("unusable") from None
         self.vector = vectors[0]
-        query_vectors.put(self.model, self.text, self.vector)
+        query_vectors.put(self.text, self.vector, str(self.model.pk))
 
 
 def vector_leg(
