@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from junior_memory.model_calls import OnBehalf, mark, record_attempts
+from junior_memory.model_calls import OnBehalf, drop_call, mark, open_call, record_attempts
 from junior_memory.models import ModelCall
 from junior_memory.providers import (
     Attempt,
@@ -108,13 +108,18 @@ def _attempt(
     """Ask once. A failure is returned: raised from here its frames would hold the answer."""
     name = ModelName(model.provider, model.model)
     calls: list[ModelCall] = []
+    opened = open_call(name, payer, operation=operation) if payer.has_time else None
 
     def paid(attempt: Attempt) -> None:
-        calls.extend(record_attempts(name, [attempt], payer, operation=operation))
+        nonlocal opened
+        calls.extend(record_attempts(name, [attempt], payer, operation=operation, opened=opened))
+        opened = None
 
     try:
         text = model.ask(question, timeout_seconds=timeout_seconds, paid=paid)
     except ModelFailed as failure:
+        if opened is not None:
+            drop_call(opened)
         return None, ModelFailed(
             failure.reason,
             is_permanent=failure.is_permanent,

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db import Error, transaction
 
 from junior_memory import clock, embedding_models, fingerprints, queue
-from junior_memory.model_calls import OnBehalf, record_attempts
+from junior_memory.model_calls import EMBED, OnBehalf, drop_call, open_call, record_attempts
 from junior_memory.models import EmbeddingModel, Memory, MemoryEmbedding
 from junior_memory.providers import (
     EmbeddingFailed,
@@ -55,12 +55,19 @@ def embed_texts(
     timeout_seconds: float,
     attempts: int = 1,
     on_behalf: OnBehalf | None = None,
+    is_awaited: bool = True,
 ) -> tuple[Vector, ...]:
     """Return a vector for each text, secrets masked; what was paid is on the record by then.
 
-    Not inside a transaction unless the embedder is local. Raises EmbeddingFailed, UnusableEmbedder.
+    What nobody waits for is on the record before it leaves. Not inside a transaction unless the
+    embedder is local. Raises EmbeddingFailed, UnusableEmbedder.
     """
     embedder = embedding_models.embedder_of(model)
+    name = embedding_models.name_of(model)
+    opened = None
+    is_ahead = not is_awaited or (on_behalf is not None and on_behalf.has_time)
+    if is_ahead and not embedder.is_local:
+        opened = open_call(name, on_behalf, operation=EMBED)
     try:
         found = embedder.embed(
             [mask_secrets(text) for text in texts],
@@ -68,9 +75,11 @@ def embed_texts(
             attempts=attempts,
         )
     except EmbeddingFailed as failure:
-        record_attempts(embedding_models.name_of(model), failure.attempts, on_behalf)
+        record_attempts(name, failure.attempts, on_behalf, opened=opened)
+        if opened is not None and not failure.attempts:
+            drop_call(opened)
         raise
-    record_attempts(embedding_models.name_of(model), found.attempts, on_behalf)
+    record_attempts(name, found.attempts, on_behalf, opened=opened)
     if any(len(vector) != model.dimensions for vector in found.vectors):
         raise EmbeddingFailed("wrong_dimensions", is_permanent=True)
     return found.vectors
@@ -168,6 +177,7 @@ def embed_with(model: EmbeddingModel, ids: Sequence[UUID], *, now: datetime) -> 
             list(texts.values()),
             timeout_seconds=WRITE_SECONDS,
             attempts=WRITE_ATTEMPTS,
+            is_awaited=False,
         )
         written += _store(model, dict(zip(texts, vectors, strict=True)), now)
     return written

@@ -13,8 +13,10 @@ from django.db import Error, connection, connections
 
 from junior_memory import clock
 from junior_memory.models import Agent, CompletedSession, ModelCall
+from junior_memory.owed import owe
 from junior_memory.pricing import price_of
 from junior_memory.providers import Attempt, ModelName
+from junior_memory.providers.base import FAILED
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +50,42 @@ class OnBehalf:
     tool_call_key: str = ""
     calls: list[ModelCall] = field(default_factory=list)
 
+    @property
+    def has_time(self) -> bool:
+        """True where a write before the question leaves is in nobody's way; a recall has none."""
+        return self.session is not None or bool(self.tool_call_key)
+
+
+COMPLETED = (
+    "input_tokens",
+    "cached_input_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+    "cost_usd",
+    "outcome",
+    "duration_ms",
+)
+"""What is known only once a call has ended."""
+
+
+def open_call(name: ModelName, on_behalf: OnBehalf | None, *, operation: str) -> ModelCall | None:
+    """Put a request on the record before it leaves, as one that nobody heard of again.
+
+    So a call is there also when its process is killed. `record_attempts` completes it, and
+    `drop_call` takes it back when nothing was sent. None where it cannot be written now.
+    """
+    call = _call(name, Attempt(FAILED, 0), on_behalf or OnBehalf(), operation)
+    call.cost_usd = None
+    return call if _write([call]) else None
+
+
+def drop_call(opened: ModelCall) -> None:
+    """Take a record back whose request never left."""
+    try:
+        ModelCall.objects.filter(pk=opened.pk).delete()
+    except Error as error:
+        logger.warning("a request that was not sent stays on record (%s)", type(error).__name__)
+
 
 def record_attempts(
     name: ModelName,
@@ -55,36 +93,43 @@ def record_attempts(
     on_behalf: OnBehalf | None = None,
     *,
     operation: str = EMBED,
+    opened: ModelCall | None = None,
 ) -> list[ModelCall]:
-    """Write what was paid for; a record that cannot be written fails nobody."""
+    """Write what was paid for; a record that cannot be written fails nobody, and is owed.
+
+    The first attempt completes the record that was `opened` for it.
+    """
     if not attempts:
         return []
     payer = on_behalf or OnBehalf()
-    now = clock.now()
-    calls = [
-        ModelCall(
-            operation=operation,
-            provider=name.provider,
-            model=name.model,
-            input_tokens=attempt.input_tokens or 0,
-            cached_input_tokens=attempt.cached_input_tokens or 0,
-            output_tokens=attempt.output_tokens or 0,
-            reasoning_tokens=attempt.reasoning_tokens or 0,
-            cost_usd=_cost(name, attempt),
-            outcome=attempt.outcome,
-            duration_ms=attempt.duration_ms,
-            agent=payer.agent,
-            session=payer.session,
-            recall_id=payer.recall_id,
-            tool_call_key=payer.tool_call_key,
-            created_at=now,
-        )
-        for attempt in attempts
-    ]
-    if not _write(calls):
+    calls = [_call(name, attempt, payer, operation) for attempt in attempts]
+    if opened is not None:
+        calls[0].pk, calls[0].created_at = opened.pk, opened.created_at
+    if not _write(calls, has_opened=opened is not None):
+        owe(lambda: _insert_again(calls))
         return []
     payer.calls.extend(calls)
     return calls
+
+
+def _call(name: ModelName, attempt: Attempt, payer: OnBehalf, operation: str) -> ModelCall:
+    return ModelCall(
+        operation=operation,
+        provider=name.provider,
+        model=name.model,
+        input_tokens=attempt.input_tokens or 0,
+        cached_input_tokens=attempt.cached_input_tokens or 0,
+        output_tokens=attempt.output_tokens or 0,
+        reasoning_tokens=attempt.reasoning_tokens or 0,
+        cost_usd=_cost(name, attempt),
+        outcome=attempt.outcome,
+        duration_ms=attempt.duration_ms,
+        agent=payer.agent,
+        session=payer.session,
+        recall_id=payer.recall_id,
+        tool_call_key=payer.tool_call_key,
+        created_at=clock.now(),
+    )
 
 
 def _cost(name: ModelName, attempt: Attempt) -> Decimal | None:
@@ -101,15 +146,15 @@ def _cost(name: ModelName, attempt: Attempt) -> Decimal | None:
     )
 
 
-def _write(calls: list[ModelCall]) -> bool:
+def _write(calls: list[ModelCall], *, has_opened: bool = False) -> bool:
     """Write records so that they stay, whatever becomes of the transaction around."""
     if not _is_in_transaction():
-        return _insert(calls)
+        return _insert(calls, has_opened=has_opened)
     done: list[bool] = []
 
     def write() -> None:
         try:
-            done.append(_insert(calls))
+            done.append(_insert(calls, has_opened=has_opened))
         finally:
             connections.close_all()
 
@@ -126,23 +171,32 @@ def _is_in_transaction() -> bool:
     return bool(blocks) and not any(getattr(one, "_from_testcase", False) for one in blocks)
 
 
-def _insert(calls: list[ModelCall]) -> bool:
+def _insert(calls: list[ModelCall], *, has_opened: bool) -> bool:
     for number in range(WRITE_ATTEMPTS):
         try:
             # The lost connection may have written them after all.
-            if len(calls) == 1 and not number:
+            if len(calls) == 1 and not (number or has_opened):
                 # The usual case, in one round trip: a model's answer waits for its record.
                 calls[0].save(force_insert=True)
+            elif number or has_opened:
+                _insert_again(calls)
             else:
-                ModelCall.objects.bulk_create(calls, ignore_conflicts=number > 0)
+                ModelCall.objects.bulk_create(calls)
         except Error as error:
             if connection.in_atomic_block or number + 1 == WRITE_ATTEMPTS:
-                logger.warning("a model call was not recorded (%s)", type(error).__name__)
+                logger.warning("a model call is not recorded yet (%s)", type(error).__name__)
                 return False
             connection.close()
             continue
         return True
     return False
+
+
+def _insert_again(calls: Sequence[ModelCall]) -> None:
+    """Write records of which some may be there, opened or whole."""
+    ModelCall.objects.bulk_create(
+        calls, update_conflicts=True, unique_fields=["id"], update_fields=COMPLETED
+    )
 
 
 def mark(call: ModelCall, outcome: str) -> None:

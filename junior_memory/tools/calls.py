@@ -19,6 +19,7 @@ from junior_memory import clock, fingerprints
 from junior_memory.conf import conf
 from junior_memory.errors import JuniorMemoryError
 from junior_memory.models import Agent, Memory, ToolCall
+from junior_memory.owed import owe
 from junior_memory.tools.errors import StillRunning
 
 logger = logging.getLogger(__name__)
@@ -149,7 +150,8 @@ def _end(claim: Claim, outcome: str, memory: Memory | None) -> bool:
 def work_of(claim: Claim) -> Iterator[None]:
     """Do the work of a call; what ends it with an error lets the next one try again.
 
-    Only its code is kept. When that cannot be written, the claim ends by its age.
+    Only its code is kept. When that cannot be written now, it is owed; the claim of a process that
+    died ends by its age.
     """
     try:
         yield
@@ -159,7 +161,8 @@ def work_of(claim: Claim) -> Iterator[None]:
             with transaction.atomic():
                 _end(claim, FAILED + code, None)
         except Error as failure:
-            logger.warning("a tool call's end was not recorded (%s)", type(failure).__name__)
+            logger.warning("a tool call's end is not recorded yet (%s)", type(failure).__name__)
+            owe(lambda: _end(claim, FAILED + code, None))
         raise
 
 
