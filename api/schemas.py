@@ -20,6 +20,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from junior_memory import clock
 from junior_memory.errors import JuniorMemoryError
 from junior_memory.text import check_name, clean_text
 
@@ -65,10 +66,9 @@ def _read_instant(value: object) -> object:
         raise ValueError("must be an ISO 8601 time")
     if moment.tzinfo is None:
         raise ValueError("must name its offset from UTC, for example Z")
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError as error:
-        raise ValueError("is out of range") from error
+    if not clock.representable(moment):
+        raise ValueError("is out of range")
+    return moment.astimezone(UTC)
 
 
 def _clean(value: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import UTC, datetime
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
 
 from django.utils import timezone
 
@@ -22,12 +22,11 @@ def now() -> datetime:
 
 
 def representable(moment: datetime) -> bool:
-    """True when a moment has a date in UTC: what is stored and read back must."""
+    """True when a moment has a date in every zone: it is stored in one and read in any."""
     try:
-        moment.astimezone(UTC)
+        return MINYEAR < moment.astimezone(UTC).year < MAXYEAR
     except (OverflowError, ValueError):
         return False
-    return True
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from typing import Any
 
@@ -51,6 +53,8 @@ AWKWARD = (
     "NaN",
     "9" * 400,
     "0001-01-01T00:00:00Z",
+    "0001-01-01T00:00:00+14:00",
+    "9999-12-31T23:59:59-12:00",
     "9999-12-31T23:59:59.999999+14:00",
     "x" * 70_000,
     "語" * 1_000_000,
@@ -78,3 +82,10 @@ values: Any = st.recursive(
     max_leaves=8,
 )
 """Any JSON, also such as the standard forbids."""
+
+
+def sealed(*records: Any) -> str:
+    """Return a file of these records with a closing line that fits, so that each is looked at."""
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    checksum = hashlib.sha256(lines.encode()).hexdigest()
+    return lines + json.dumps({"type": "end", "sha256": checksum})

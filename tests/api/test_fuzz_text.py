@@ -18,7 +18,7 @@ from tests.api.bodies import ALICE, question, said, session, source
 from tests.api.conftest import Caller, json_of
 from tests.cast import Cast
 from tests.factories import make_agent_token, make_memory, make_personal_token
-from tests.made_up import short, some, texts, values
+from tests.made_up import sealed, short, some, texts, values
 
 PATIENT = {"deadlineMs": 10_000}
 TAKEN = {200, 201, 202, 204}
@@ -198,8 +198,16 @@ def test_mcp_headers_of_any_text(host: Caller, text: str) -> None:
 @some
 def test_an_import_of_anything(alice: Caller, text: str, odd: Any, raw: bytes) -> None:
     line = {"type": "memory", "content": text, "state": "active", "kind": "knowledge"}
-    lines = "\n".join(json.dumps(one) for one in (line, odd, [line], line | {"kind": odd}))
-    for body in (lines.encode(), raw, lines.encode() + b"\n" + raw, b"[" * 100_000):
+    fields = "content kind agent subject conversationId observedAt expiresAt".split()
+    good = sealed(
+        odd,
+        line,
+        *(line | {"content": f"Tea {n}.", n: odd} for n in fields[1:]),
+        line | {"kind": 1},
+    )
+    dated = sealed(*(line | {"content": f"At {n}.", n: text} for n in fields[4:]))
+    torn = f"{json.dumps(line)}\n".encode() + raw
+    for body in (good.encode(), dated.encode(), raw, torn, b"[" * 100_000):
         answer = alice.client.generic(
             "POST",
             "/api/plugins/memory/import",
@@ -208,6 +216,8 @@ def test_an_import_of_anything(alice: Caller, text: str, odd: Any, raw: bytes) -
             headers=alice.headers,
         )
         check("imports", answer)
+        if body in {good.encode(), dated.encode()}:
+            assert answer.status_code == 200
 
 
 @given(text=texts, odd=values)
