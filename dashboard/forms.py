@@ -191,8 +191,9 @@ class WhatIfForm(_Form):
         }
         teams = [("", _("No team")), *((key, org.name) for key, org in self._orgs.items())]
         self.fields["agent"] = forms.ChoiceField(label=_("Which agent"), choices=_agent_choices())
+        only = next(iter(self._orgs)) if len(self._orgs) == 1 else ""
         self.fields["team"] = forms.ChoiceField(
-            label=_("Whose team’s agent"), choices=teams, required=False
+            label=_("Whose team’s agent"), choices=teams, required=False, initial=only
         )
         for name in ("agent", "team"):
             self.fields[name].widget.attrs["class"] = "input"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import ceil, floor
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -143,10 +144,10 @@ def _change(given: Sequence[Judged], question: Question) -> str:
         return _("Nothing else changes.")
     parts = []
     if more:
-        said = ngettext("{n} memory more is given.", "{n} memories more are given.", more)
+        said = ngettext("{n} more memory is given.", "{n} more memories are given.", more)
         parts.append(said.format(n=more))
     if less:
-        said = ngettext("{n} memory less is given.", "{n} memories less are given.", less)
+        said = ngettext("{n} fewer memory is given.", "{n} fewer memories are given.", less)
         parts.append(said.format(n=less))
     return " ".join(parts)
 
@@ -184,7 +185,7 @@ def _judged(
 
 def gate_in_words(candidate: Candidate, answer: RecallExplanation, agent: Agent) -> str:
     """Say what stopped a candidate, with the number that did."""
-    fits = round(100 * candidate.strength)
+    fits = floor(100 * candidate.strength)
     best = max((one.strength for one in answer.candidates), default=0.0)
     place = answer.candidates.index(candidate) + 1
     match candidate.gate:
@@ -196,9 +197,9 @@ def gate_in_words(candidate: Candidate, answer: RecallExplanation, agent: Agent)
             return said.format(far=f"{far:.2f}", most=f"{most:.2f}")
         case Gate.BELOW_MIN_SCORE:
             said = _("fits {fits} %, and “{agent}” asks for {least} %")
-            return said.format(fits=fits, agent=agent, least=round(100 * agent.min_score))
+            return said.format(fits=fits, agent=agent, least=_at_least(agent.min_score))
         case Gate.WEAKER_THAN_BEST:
-            least = round(100 * NEAR_BEST * best)
+            least = _at_least(NEAR_BEST * best)
             said = _("fits {fits} %; beside the best one’s {best} % it takes {least} %")
             return said.format(fits=fits, best=round(100 * best), least=least)
         case Gate.OVER_LIMIT:
@@ -216,6 +217,11 @@ GATES = {
         "is private, and you keep that out of conversations like this one"
     ),
 }
+
+
+def _at_least(share: float) -> int:
+    """Return a bound in percent, rounded up: what missed it by less than one never reads as it."""
+    return ceil(round(100 * share, 6))
 
 
 def found_in_words(candidate: Candidate, cutoff: float | None) -> str:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
+from dashboard.what_if import gate_in_words
+from junior_memory.gates import Candidate, Gate
 from junior_memory.models import ConversationEvent, MemoryUse, ModelCall
+from junior_memory.recall import RecallExplanation, Silence
+from junior_memory.search import Hit, Match
 from tests.cast import Cast
 from tests.dashboard.conftest import HTMX, SignIn, text
-from tests.factories import make_memory
+from tests.factories import MembershipFactory, OrganizationFactory, make_memory
 
 
 def ask(client: Client, message: str, **fields: Any) -> str:
@@ -130,7 +135,7 @@ def test_a_memory_switched_off_is_left_out_and_the_difference_is_said(
     page = ask(alice_client, QUESTION, off=first.pk, given=first.pk)
     assert f'name="on" value="{first.pk}"' in page
     assert f'name="off" value="{second.pk}"' in page
-    assert "1 memory more is given." in page
+    assert "1 more memory is given." in page
     assert "now given" in page
     page = ask(alice_client, QUESTION, without=first.pk, on=first.pk, given=second.pk)
     assert f'name="off" value="{first.pk}"' in page
@@ -169,3 +174,21 @@ def test_the_model_is_asked_only_when_it_is_ticked(
 
 def test_without_a_model_none_is_offered(alice_client: Client) -> None:
     assert "ask_model" not in text(alice_client.get("/recall"))
+
+
+def test_the_one_team_of_a_person_is_chosen_already(cast: Cast, alice_client: Client) -> None:
+    page = text(alice_client.get("/recall"))
+    assert f'<option value="{cast.org.pk}" selected>' in page
+    MembershipFactory.create(user=cast.alice, organization=OrganizationFactory.create())
+    assert f'value="{cast.org.pk}" selected' not in text(alice_client.get("/recall"))
+
+
+@pytest.mark.parametrize("missed_by", [0.0001, 0.004, 0.2])
+def test_what_just_misses_its_bound_never_reads_as_the_bound(cast: Cast, missed_by: float) -> None:
+    cast.agent.min_score = 0.4
+    hit = Hit(make_memory(owner=cast.alice), Match((), None, False), ())
+    candidate = Candidate(hit, 0.4 - missed_by, Gate.BELOW_MIN_SCORE)
+    answer = RecallExplanation(None, (candidate,), Silence.NONE, "on")
+    said = gate_in_words(candidate, answer, cast.agent)
+    fits, least = (int(number) for number in re.findall(r"(\d+) %", said))
+    assert fits < least == 40
