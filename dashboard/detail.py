@@ -102,10 +102,12 @@ def find_memory(viewer: Viewer, memory_id: UUID, *, now: datetime) -> Memory:
         return memory
 
 
-def read_row(viewer: Viewer, memory_id: UUID, *, now: datetime) -> Row:
-    """Return one memory as the list draws it. Raises NotFound."""
+def read_row(
+    viewer: Viewer, memory_id: UUID, *, now: datetime, since: datetime | None = None
+) -> Row:
+    """Return one memory as the list draws it, new when learned after `since`. Raises NotFound."""
     memory = find_memory(viewer, memory_id, now=now)
-    return read_rows(viewer, [memory], state=state_of(memory, now), now=now)[0]
+    return read_rows(viewer, [memory], state=state_of(memory, now), now=now, since=since)[0]
 
 
 def read_detail(viewer: Viewer, memory_id: UUID, *, now: datetime) -> Detail:

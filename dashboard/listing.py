@@ -350,6 +350,8 @@ def _count_own_states(viewer: Viewer, *, now: datetime) -> dict[str, int]:
     }
 
 
-def outline(viewer: Viewer, query: ListQuery, *, now: datetime) -> Listing:
+def outline(
+    viewer: Viewer, query: ListQuery, *, now: datetime, since: datetime | None = None
+) -> Listing:
     """Return a list without its rows: enough to draw the filters and their counts again."""
-    return Listing(viewer=viewer, query=query, now=now, rows=(), next_place=None)
+    return Listing(viewer=viewer, query=query, now=now, rows=(), next_place=None, since=since)

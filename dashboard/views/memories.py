@@ -40,8 +40,9 @@ def answer_with_list(request: HtmxHttpRequest, url: str) -> HttpResponse:
     """Return to a list after a change: the page by redirect, or its results as they are now."""
     if not wants_part(request):
         return redirect_to(request, url)
-    query = ListQuery.at(url)
-    listing = read_listing(viewer_of(request), query, now=clock.now())
+    query, now = ListQuery.at(url), clock.now()
+    since = new_since(request, now=now)
+    listing = read_listing(viewer_of(request), query, now=now, since=since)
     context = {"listing": listing, "here": url, "focus": True, "add": AddMemoryForm()}
     return render(request, RESULTS, context, part=RESULTS)
 

@@ -25,6 +25,7 @@ from dashboard.http import (
 from dashboard.listing import outline
 from dashboard.query import ListQuery
 from dashboard.rows import Row
+from dashboard.visits import new_since
 from junior_memory import clock, forgetting
 from junior_memory.errors import Conflict, InvalidInput, NotFound, PublicMemoryReadOnly
 from junior_memory.memories import correct_memory
@@ -47,9 +48,10 @@ def _answer_with_row(
     if not wants_part(request):
         return redirect_to(request, url)
     viewer, now = viewer_of(request), clock.now()
+    since = new_since(request, now=now)
     context = {
-        "row": read_row(viewer, memory_id, now=now),
-        "outline": outline(viewer, ListQuery.at(url), now=now),
+        "row": read_row(viewer, memory_id, now=now, since=since),
+        "outline": outline(viewer, ListQuery.at(url), now=now, since=since),
         "here": url,
         "focus": True,
     }
@@ -68,7 +70,7 @@ def show_memory(request: HtmxHttpRequest, memory_id: UUID) -> HttpResponse:
     if receipt is not None:
         return render(request, "dashboard/memories/receipt.html", {"receipt": receipt})
     if wants_part(request):
-        row = read_row(viewer, memory_id, now=now)
+        row = read_row(viewer, memory_id, now=now, since=new_since(request, now=now))
         return render(request, DETAIL, {"row": row, "focus": True}, part=ROW)
     return show_detail(request, memory_id)
 
