@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from junior_memory.models import User
@@ -32,6 +32,9 @@ QUIET = (
 )
 
 PATIENCE_MS = 20_000
+"""How long a page may take to show what a test waits for; nothing waits longer than it must."""
+
+expect.set_options(timeout=PATIENCE_MS)
 
 FORM_REFUSED = "status of 422"
 """A form with a mistake is answered by 422, which the browser reports as a failed load."""

@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import ViewportSize, expect
 
 from tests.cast import Cast
-from tests.e2e.acts import sign_in
+from tests.e2e.accessible import (
+    ENLARGE,
+    NARROW,
+    OPEN_EVERYTHING,
+    OVER,
+    needs_axe,
+    objections,
+    too_wide,
+)
+from tests.e2e.acts import row, sign_in
 from tests.e2e.conftest import Visit
 from tests.e2e.lived_in import live, outside
 
-AXE = Path(__file__).parent / "node_modules/axe-core/axe.min.js"
-NO_AXE = "axe-core is not installed: npm ci --prefix tests/e2e"
-
-OPEN_EVERYTHING = "document.querySelectorAll('details').forEach(one => { one.open = true })"
-SETTLED = """Promise.all(document.getAnimations()
-  .filter(one => one.animationName !== 'countdown')
-  .filter(one => one.effect.getComputedTiming().endTime < Infinity).map(one => one.finished))"""
-"""What fades in is looked at once it is there: half of a colour is no colour that anybody reads.
-
-A toast is looked at while it counts down, not once it is gone.
-"""
-
-NARROW: ViewportSize = {"width": 360, "height": 740}
-
-WIDE = ("list", "overview by model", "system", "settings")
-"""Pages with charts, tables and columns, which a wide window lays out otherwise."""
-
-OVER = "document.documentElement.scrollWidth - innerWidth"
-
-CHECK = "axe.run(document, {resultTypes: ['violations']}).then(found => found.violations)"
+BROAD: ViewportSize = {"width": 1280, "height": 740}
 
 
-def objections(page: Page) -> list[str]:
-    """Return what axe-core objects to on a page, every part of it opened."""
-    page.evaluate(OPEN_EVERYTHING)
-    page.evaluate(SETTLED)
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found: list[dict[str, Any]] = page.evaluate(CHECK)
-    return [f"{one['id']} {one['nodes'][0]['html'][:200]}" for one in found]
-
-
-@pytest.mark.skipif(not AXE.exists(), reason=NO_AXE)
+@needs_axe
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_has_anything_that_axe_objects_to(cast: Cast, visit: Visit, scheme: str) -> None:
     pages = live(cast)
@@ -62,7 +40,7 @@ def test_no_page_has_anything_that_axe_objects_to(cast: Cast, visit: Visit, sche
     visit.forgive(404)
 
 
-@pytest.mark.skipif(not AXE.exists(), reason=NO_AXE)
+@needs_axe
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_neither_has_what_is_seen_from_outside(cast: Cast, visit: Visit, scheme: str) -> None:
     pages = outside(cast)
@@ -88,7 +66,7 @@ def test_neither_has_what_is_seen_from_outside(cast: Cast, visit: Visit, scheme:
     visit.forgive(403, 404)
 
 
-@pytest.mark.skipif(not AXE.exists(), reason=NO_AXE)
+@needs_axe
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_neither_has_what_appears_after_a_move(cast: Cast, visit: Visit, scheme: str) -> None:
     live(cast)
@@ -127,28 +105,21 @@ def test_neither_has_what_appears_after_a_move(cast: Cast, visit: Visit, scheme:
     assert {name: said for name, said in found.items() if said} == {}
 
 
-def too_wide(page: Page, pages: dict[str, str], *sizes: str) -> dict[str, int]:
-    """Return by how many pixels pages scroll sideways, with text of these sizes."""
-    wide = {}
-    for name, path in pages.items():
-        page.goto(path)
-        page.evaluate(OPEN_EVERYTHING)
-        for size in sizes:
-            page.evaluate("size => { document.documentElement.style.fontSize = size }", size)
-            over = page.evaluate(OVER)
-            if over > 0:
-                wide[f"{name}, {size}"] = over
-    return wide
-
-
 def test_no_page_scrolls_sideways_at_360_pixels_nor_with_text_twice_as_large(
     cast: Cast, visit: Visit
 ) -> None:
     pages = live(cast)
     page = visit(cast.root, viewport=NARROW)
     assert too_wide(page, pages, "100%", "200%") == {}
-    page.set_viewport_size({"width": 1280, "height": 740})
-    assert too_wide(page, {name: pages[name] for name in WIDE}, "100%") == {}
+    visit.forgive(404)
+
+
+def test_no_page_scrolls_sideways_on_a_broad_screen_nor_with_text_twice_as_large(
+    cast: Cast, visit: Visit
+) -> None:
+    pages = live(cast)
+    page = visit(cast.root, viewport=BROAD)
+    assert too_wide(page, pages, "100%", "200%") == {}
     visit.forgive(404)
 
 
@@ -159,3 +130,33 @@ def test_no_page_that_is_seen_from_outside_scrolls_sideways(cast: Cast, visit: V
     page = visit(cast.alice, viewport=NARROW)
     assert too_wide(page, {"refused": "/system"}, "100%", "200%") == {}
     visit.forgive(403, 404)
+
+
+def test_what_appears_after_a_move_does_not_scroll_sideways(cast: Cast, visit: Visit) -> None:
+    live(cast)
+    page = visit(cast.root, viewport=NARROW)
+    page.evaluate(ENLARGE, "200%")
+    row(page, "Fact number 3").get_by_role("button", name="Forget").click()
+    page.locator(".toast").wait_for()
+    assert page.evaluate(OVER) <= 0, "the toast"
+    page.get_by_role("button", name="Close").click()
+    row(page, "Fact number 4").get_by_role("link", name="Correct").click()
+    page.locator("[data-editing]").wait_for()
+    row(page, "Fact number 5").get_by_role("checkbox").check()
+    assert page.evaluate(OVER) <= 0, "the list"
+    page.goto("/recall")
+    page.evaluate(ENLARGE, "200%")
+    page.locator("#id_text").fill("Shall we deploy the billing service on Friday?")
+    page.get_by_role("button", name="Ask").click()
+    page.get_by_role("button", name="Switch off").first.click()
+    page.locator("#off").wait_for()
+    page.evaluate(OPEN_EVERYTHING)
+    assert page.evaluate(OVER) <= 0, "what-if"
+    page.goto("/settings")
+    page.evaluate(ENLARGE, "200%")
+    page.evaluate(OPEN_EVERYTHING)
+    page.get_by_role("button", name="Make token").click()
+    page.locator("#new-token").wait_for()
+    page.get_by_role("button", name="Make a linking code").click()
+    page.locator("#linking-code").wait_for()
+    assert page.evaluate(OVER) <= 0, "settings"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from junior_memory.models import Memory
+from junior_memory.models import Memory, User
 from tests.cast import Cast
-from tests.e2e.acts import is_active
+from tests.e2e.acts import is_active, row, with_and_without_scripts
 from tests.e2e.conftest import Visit
 from tests.factories import make_memory
 
@@ -54,6 +56,43 @@ def test_several_are_forgotten_and_brought_back_in_one_move(page_of_alice: Page)
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".memory")).to_have_count(4)
     assert all(is_active(content) for content in FACTS)
+
+
+@with_and_without_scripts
+def test_what_is_ticked_is_looked_at_alone_before_it_is_forgotten(
+    cast: Cast, visit: Visit, scripts: bool
+) -> None:
+    for content in FACTS:
+        make_memory(content=content, owner=cast.alice)
+    page = visit(cast.alice, java_script_enabled=scripts)
+    alone = page.get_by_label("Show these alone")
+    expect(alone).not_to_be_visible()
+    for content in FACTS[:2]:
+        row(page, content).get_by_role("checkbox").check()
+    alone.check()
+    shown = page.locator(".memory").filter(visible=True)
+    expect(shown).to_have_count(2)
+    row(page, FACTS[0]).get_by_role("checkbox").uncheck()
+    expect(shown).to_have_count(1)
+    expect(row(page, FACTS[1])).to_be_visible()
+    alone.uncheck()
+    expect(shown).to_have_count(4)
+    alone.check()
+    page.get_by_role("button", name="Forget selected").click()
+    expect(page.locator(".toast")).to_contain_text("Forgot 1 memory.")
+    expect(shown).to_have_count(3)
+    assert [is_active(content) for content in FACTS] == [True, False, True, True]
+
+
+def test_the_last_tick_taken_away_shows_every_row_again(page_of_alice: Page) -> None:
+    page = page_of_alice
+    row(page, "oolong").get_by_role("checkbox").check()
+    page.get_by_label("Show these alone").check()
+    shown = page.locator(".memory").filter(visible=True)
+    expect(shown).to_have_count(1)
+    page.get_by_role("button", name="Clear").click()
+    expect(shown).to_have_count(4)
+    expect(page.locator(".bulk")).not_to_be_visible()
 
 
 def test_search_answers_while_typing_and_back_returns(page_of_alice: Page) -> None:
@@ -135,6 +174,29 @@ def test_keys_walk_the_list_and_forget(page_of_alice: Page) -> None:
     expect(page.locator(".toast")).to_contain_text("Forgot 1 memory.")
     page.keyboard.press("?")
     expect(page.locator("#shortcuts dl")).to_be_visible()
+
+
+def test_what_came_since_the_last_visit_is_marked_until_the_next(cast: Cast, visit: Visit) -> None:
+    now = timezone.now()
+    for content, days in (("Came long ago.", 3), ("Came meanwhile.", 1), ("Came, too.", 1)):
+        moment = now - timedelta(days=days)
+        make_memory(content=content, owner=cast.alice, origin="automatic", now=moment)
+    User.objects.update(last_visit_at=now - timedelta(days=2))
+    page = visit(cast.alice)
+    expect(page.locator(".news")).to_contain_text("2 new since your last visit")
+    expect(page.locator(".label-new")).to_have_count(2)
+    expect(row(page, "Came long ago.").locator(".label-new")).to_have_count(0)
+    row(page, "Came, too.").get_by_role("button", name="Forget").click()
+    expect(page.locator(".news")).to_contain_text("1 new since your last visit")
+    page.keyboard.press("u")
+    expect(row(page, "Came, too.").locator(".label-new")).to_be_visible()
+    page.locator(".fact a", has_text="meanwhile").click()
+    page.get_by_role("link", name="Memories").first.click()
+    expect(page.locator(".label-new")).to_have_count(2)
+    User.objects.update(last_visit_at=now - timedelta(minutes=31))
+    page.reload()
+    expect(page.locator(".memory")).to_have_count(3)
+    expect(page.locator(".label-new, .news")).to_have_count(0)
 
 
 def test_show_more_goes_on_where_it_stopped(cast: Cast, visit: Visit) -> None:

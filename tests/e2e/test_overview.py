@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +18,7 @@ from junior_memory import events, forgetting
 from junior_memory.access import person
 from junior_memory.models import ModelCall
 from tests.cast import Cast
+from tests.e2e.acts import with_and_without_scripts
 from tests.e2e.conftest import Visit
 from tests.factories import BY_TEST, make_memory
 
@@ -26,6 +29,13 @@ BARS = """canvas => [...canvas.querySelectorAll('.trace.bars')].map(trace =>
 HEIGHTS = """canvas => [...canvas.querySelectorAll('.trace.bars')].map(trace =>
   [...trace.querySelectorAll('.point path')].map(path => path.getBBox().height))
   .reduce((sums, trace) => sums.map((sum, day) => sum + trace[day]))"""
+# How far above the axis the dashed line lies: the feet of all bars stand on the axis.
+ABOVE_ZERO = """canvas => {
+  const line = canvas.querySelector('.shapelayer path').getBoundingClientRect();
+  const feet = [...canvas.querySelectorAll('.trace.bars .point path')]
+    .map(path => path.getBoundingClientRect().bottom);
+  return Math.max(...feet) - (line.top + line.bottom) / 2;
+}"""
 COLOR = "path => getComputedStyle(path).fill"
 
 
@@ -161,17 +171,91 @@ def test_bars_follow_the_theme(cast: Cast, visit: Visit) -> None:
     expect(page.locator("#cost .trace.bars .point path").first).to_have_css("fill", light)
 
 
-def test_the_table_opens_and_the_file_downloads(cast: Cast, visit: Visit, tmp_path: Path) -> None:
+def live_through_a_week(cast: Cast) -> None:
+    """Let memories of every visibility come and one go, on some days of a week."""
+    now = timezone.now()
+    for days, visibility in ((0, "private"), (1, "private"), (1, "org"), (4, "public")):
+        make_memory(
+            owner=None if visibility == "public" else cast.alice,
+            org=cast.org if visibility == "org" else None,
+            visibility=visibility,
+            content=f"{visibility} {days}",
+            now=now - timedelta(days=days),
+        )
+    gone = make_memory(owner=cast.bob)
+    forgetting.forget(person(cast.bob), gone.pk, doer=BY_TEST)
+
+
+def cost_rows(page: Page) -> list[list[Decimal]]:
+    """Return what each day of a week cost by the API, oldest first."""
+    return [
+        [Decimal(str(day[f"{part}Usd"])) for part in ("extraction", "recall", "nothing")]
+        for day in told(page, "costs?days=7")["days"]
+    ]
+
+
+def memory_rows(page: Page) -> list[list[Decimal]]:
+    """Return what was created on each day of a week by the API, oldest first."""
+    return [
+        [Decimal(day[part]) for part in ("private", "org", "public")]
+        for day in told(page, "report")["created"][-7:]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("chart", "rows", "total"),
+    [("cost", cost_rows, "$2.80"), ("memories", memory_rows, "5")],
+    ids=["cost", "memories"],
+)
+@with_and_without_scripts
+def test_table_and_file_behind_a_chart_hold_what_the_api_says(
+    cast: Cast,
+    visit: Visit,
+    tmp_path: Path,
+    chart: str,
+    rows: Callable[[Page], list[list[Decimal]]],
+    total: str,
+    scripts: bool,
+) -> None:
+    spend(cast)
+    live_through_a_week(cast)
+    page = visit(cast.root, "/overview?days=7", java_script_enabled=scripts)
+    expected = rows(page)
+    table = page.locator(f"#{chart}-table table")
+    expect(table).not_to_be_visible()
+    page.click(f"#{chart}-table summary")
+    expect(table).to_be_visible()
+    expect(table.locator("tfoot td").last).to_have_text(total)
+    columns = len(expected[0])
+    in_page = [
+        [Decimal(cell.strip("$").replace(",", "")) for cell in line[:columns]]
+        for line in reversed(in_table(page, chart))
+    ]
+    assert in_page == expected
+    with page.expect_download() as download:
+        page.click(f"#{chart} .chart-file")
+    target = tmp_path / "chart.csv"
+    download.value.save_as(target)
+    assert download.value.suggested_filename.startswith(f"{chart}-7-days-until-")
+    with target.open(newline="", encoding="utf-8") as file:
+        head, *lines = csv.reader(file)
+    assert head[0] == "date_utc"
+    assert [[Decimal(cell) for cell in line[1 : columns + 1]] for line in lines] == expected
+    assert lines[-1][0] == timezone.now().date().isoformat()
+
+
+def test_the_average_day_is_drawn_where_the_api_says_it_is(cast: Cast, visit: Visit) -> None:
     spend(cast)
     page = visit(cast.root, "/overview?days=7")
-    page.click("#cost-table summary")
-    expect(page.locator("#cost-table tfoot")).to_contain_text("$2.80")
-    with page.expect_download() as download:
-        page.click("#cost .chart-file")
-    target = tmp_path / "cost.csv"
-    download.value.save_as(target)
-    assert download.value.suggested_filename.startswith("cost-7-days-until-")
-    assert len(target.read_text().splitlines()) == 8
+    bars(page, "cost")
+    heights = page.locator("#cost .chart-canvas").evaluate(HEIGHTS)
+    dashed = page.locator("#cost .shapelayer path")
+    expect(dashed).to_have_count(1)
+    above_zero = page.locator("#cost .chart-canvas").evaluate(ABOVE_ZERO)
+    costs = told(page, "costs?days=7")
+    average = sum(float(day["totalUsd"]) for day in costs["days"]) / 7
+    top = max(float(day["totalUsd"]) for day in costs["days"])
+    assert above_zero / max(heights) == pytest.approx(average / top, abs=0.02)
 
 
 def test_without_scripts_the_switch_and_the_table_remain(cast: Cast, visit: Visit) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from threading import Event
 
 from django.utils import timezone
 from playwright.sync_api import expect
 
 from junior_memory import capture, holding
 from junior_memory.access import person
-from junior_memory.models import AdminRead, CompletedSession
+from junior_memory.models import AdminRead, CompletedSession, ModelCall
+from junior_memory.providers import ModelFailed, Question
+from junior_memory.providers.fake import FakeChatModel
 from tests.cast import Cast
 from tests.e2e.acts import assert_whole, is_active, remember, row, with_and_without_scripts
 from tests.e2e.conftest import Visit
@@ -50,10 +53,52 @@ def test_people_are_kept_apart_is_tested_by_a_click(
     page = visit(cast.root, "/system", java_script_enabled=scripts)
     page.get_by_role("button", name="Test it now").click()
     expect(page.locator("#self-test .callout")).to_contain_text(
-        "Yes: everybody was given exactly what is theirs.", timeout=20_000
+        "Yes: everybody was given exactly what is theirs."
     )
     expect(page.locator("#self-test tbody tr").first).to_be_attached()
     expect(page.locator("#self-test .bad")).to_have_count(0)
+
+
+@with_and_without_scripts
+def test_the_chat_model_is_asked_by_a_click_and_its_answer_is_said(
+    cast: Cast, visit: Visit, chat_model: FakeChatModel, scripts: bool
+) -> None:
+    page = visit(cast.root, "/system", java_script_enabled=scripts)
+    said = page.locator("#chat-model .callout" if scripts else ".toast")
+    assert not chat_model.asked
+    chat_model.script = ['{"answer": "yes"}']
+    page.get_by_role("button", name="Test the connection").click()
+    expect(said).to_contain_text("It answers: fake:scripted,")
+    if scripts:
+        expect(page.get_by_role("button", name="Test the connection")).to_be_focused()
+    chat_model.script = [ModelFailed("refused", is_permanent=True)]
+    page.get_by_role("button", name="Test the connection").click()
+    expect(said).to_contain_text("No usable answer: declined to answer (fake:scripted,")
+    expect(said).not_to_contain_text("It answers")
+    assert_whole(page, "System")
+    calls = ModelCall.objects.order_by("created_at").values_list("operation", "outcome")
+    assert list(calls) == [("check", "ok"), ("check", "refused")]
+
+
+def test_the_chat_model_is_asked_once_while_it_thinks(
+    cast: Cast, visit: Visit, chat_model: FakeChatModel
+) -> None:
+    thought = Event()
+
+    def think(question: Question) -> str:
+        assert thought.wait(timeout=20)
+        return '{"answer": "yes"}'
+
+    chat_model.script = [think]
+    page = visit(cast.root, "/system")
+    button = page.get_by_role("button", name="Test the connection")
+    button.click()
+    expect(button).to_be_disabled()
+    button.dispatch_event("click")
+    thought.set()
+    expect(page.locator("#chat-model .callout")).to_contain_text("It answers")
+    expect(button).to_be_enabled()
+    assert len(chat_model.asked) == 1
 
 
 def test_the_queue_is_read_again_in_place_and_back_leaves_the_page(
