@@ -1,7 +1,7 @@
 """Chat models behind any endpoint that speaks OpenAI's language: hosted ones and local servers.
 
 Servers differ in how they take a schema and a limit. What one refuses is left out from then on, and
-remembered for its base URL and model as long as the process lives.
+remembered for its base URL and model, in this process, for KNOWN_SECONDS.
 """
 
 from __future__ import annotations
@@ -79,7 +79,36 @@ class _Manners:
         return True
 
 
-_manners: dict[tuple[str, str], Manner] = {}
+KNOWN_SECONDS = 6 * 3600.0
+"""After which a server is asked the best way again: it may have refused out of a passing fault, and
+without a schema its answers are worse."""
+
+
+class _Known:
+    """How servers want to be asked, by base URL and model, as far as is known by now."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], tuple[Manner, float]] = {}
+
+    def get(self, key: tuple[str, str], first: Manner) -> Manner:
+        """Return what worked, or `first` where nothing else is known or it is long ago."""
+        manner, until = self._known.get(key, (first, 0.0))
+        if time.monotonic() < until or replace(first, reasons=manner.reasons) == manner:
+            return manner
+        return replace(first, reasons=manner.reasons)
+
+    def put(self, key: tuple[str, str], manner: Manner) -> None:
+        """Remember what worked; what is known already stays known no longer for it."""
+        known, until = self._known.get(key, (manner, 0.0))
+        if known != manner or time.monotonic() >= until:
+            self._known[key] = (manner, time.monotonic() + KNOWN_SECONDS)
+
+    def clear(self) -> None:
+        """Know nothing."""
+        self._known.clear()
+
+
+_manners = _Known()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +180,7 @@ class OpenAIChatModel:
 
     def _accept(self, answered: _Answered, manner: Manner, paid: Callable[[Attempt], None]) -> str:
         paid(answered.attempt)
-        _manners[self._key] = replace(manner, reasons=manner.reasons or answered.reasons)
+        _manners.put(self._key, replace(manner, reasons=manner.reasons or answered.reasons))
         outcome = answered.attempt.outcome
         if outcome != OK:
             raise ModelFailed(outcome, is_permanent=outcome == REFUSED)

@@ -74,6 +74,13 @@ GLUES = (
     "the {a} of {name} is {x} and it {act} every {b} near {y} where {c} and {d} are {z}",
 )
 
+SHORT = (
+    "{name} {act} the {a} and the {b} of {x}",
+    "{name} {act} {a} with {x} because of {b}",
+    "about {a} and {b} {name} {act} {x}",
+    "the {a} that {name} {act} is {x} and {b}",
+)
+
 _STARTS = "b br c ch d dr f fl g gl gr h j k kr l m n p pl pr qu r s sh sk st t tr v w z".split()
 _MIDDLES = "a e i o u ai ea ou".split()
 _ENDS = "l ld m n nd r rk rn s st t x v".split()
@@ -121,6 +128,9 @@ def _zipf(count: int) -> list[float]:
 def _draw(chance: random.Random, count: int) -> int:
     weights = _zipf(count)
     return bisect(weights, chance.random() * weights[-1])
+
+
+Words = Literal["facts", "known", "invented"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +192,10 @@ HIDDEN = (
 
 @dataclass(frozen=True)
 class Corpus:
-    """A store of `rows` rows, of known words or of invented ones alone."""
+    """A store of `rows` rows: long ones of known words or of invented ones alone, or short facts."""
 
     rows: int
-    words: Literal["known", "invented"] = "known"
+    words: Words = "known"
 
     @property
     def owners(self) -> int:
@@ -209,7 +219,7 @@ class Corpus:
     def _topics(self) -> list[list[str]]:
         """Words of each topic: some of a field's, then ones near each other, or invented ones."""
         chance = random.Random("topics")  # noqa: S311
-        if self.words == "known":
+        if self.words != "invented":
             others = _near_each_other(chance, TOPICS, 40)
         else:
             invented = _invented(TOPICS * 40, "topical", 2)
@@ -241,6 +251,8 @@ class Corpus:
         """Return one row."""
         chance, row_id, owner = self._begin(number)
         topic = self._topics[_draw(chance, TOPICS)]
+        if self.words == "facts":
+            return self._fact(chance, topic, row_id, owner)
         topical = tuple(dict.fromkeys(topic[_draw(chance, len(topic))] for _ in range(12)))[:4]
         topical += tuple(chance.sample(topic, 4 - len(topical)))
         rare = tuple(self._tail[_draw(chance, TAIL_WORDS)] for _ in range(3))
@@ -260,6 +272,21 @@ class Corpus:
             topical,
             rare,
         )
+
+    def _fact(
+        self, chance: random.Random, topic: list[str], row_id: uuid.UUID, owner: int | None
+    ) -> Draft:
+        """Return a row of one short sentence: somebody, what was done, three words."""
+        topical = tuple(dict.fromkeys(topic[_draw(chance, len(topic))] for _ in range(8)))[:2]
+        topical += tuple(chance.sample(topic, 2 - len(topical)))
+        rare = self._tail[_draw(chance, TAIL_WORDS)]
+        name = self._names[_draw(chance, NAMES)]
+        content = chance.choice(SHORT).format(
+            name=name, act=chance.choice(ACTS), a=topical[0], b=topical[1], x=rare
+        )
+        at = NOW - timedelta(seconds=chance.randrange(60, 2 * 365 * 86_400))
+        content = content[0].upper() + content[1:] + "."
+        return Draft(row_id, owner, at, content, name, topical, (rare,))
 
     def question(self, number: int) -> str:
         """Return a question that row `number` answers: five of its words and one that it lacks.

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from junior_memory.providers import Attempt, Message, ModelFailed, Question
+from junior_memory.providers import Attempt, Message, ModelFailed, Question, chat
 from junior_memory.providers.breaker import PATIENCE, PAUSE_SECONDS, Breaker
 from junior_memory.providers.chat import REASONING_ROOM, OpenAIChatModel, forget_manners
 from junior_memory.providers.schemas import strict_schema
@@ -97,6 +97,35 @@ def test_a_refused_schema_steps_down_once_and_is_remembered(
     ask(hosted(double))
     assert len(double.asked) == 3, "another object of the same model asks as the first one learned"
     assert model.mode == "json_object_schema"
+
+
+def test_a_server_that_refused_out_of_a_passing_fault_is_asked_by_schema_again(
+    double: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat, "KNOWN_SECONDS", 0.2)
+    double.refuses = frozenset({"json_schema", "max_tokens"})
+    model = hosted(double)
+    ask(model)
+    double.refuses = frozenset()
+    time.sleep(0.25)
+    text, paid = ask(model)
+    assert (text, [one.outcome for one in paid]) == ("{}", ["ok"])
+    assert double.asked[-1]["response_format"]["type"] == "json_schema"
+    assert "max_tokens" in double.asked[-1]
+
+
+def test_what_is_refused_again_is_left_out_again(
+    double: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat, "KNOWN_SECONDS", 0.0)
+    double.refuses = frozenset({"json_schema"})
+    for _ in range(2):
+        _, paid = ask(hosted(double))
+        assert [one.outcome for one in paid] == ["form_refused", "ok"]
+    monkeypatch.setattr(chat, "KNOWN_SECONDS", 60.0)
+    ask(hosted(double))
+    _, paid = ask(hosted(double))
+    assert [one.outcome for one in paid] == ["ok"]
 
 
 def test_a_server_that_knows_no_response_format_gets_the_shape_in_words(
