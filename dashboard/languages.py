@@ -33,10 +33,16 @@ class ForgetZone(MiddlewareMixin):
 
 def read_as(user: User) -> None:
     """Go on in what the person chose. A choice that this server does not know counts as none."""
-    if user.language in dict(settings.LANGUAGES):
-        translation.activate(user.language)
+    language = language_of(user)
+    if language:
+        translation.activate(language)
     if user.time_zone in zones():
         timezone.activate(ZoneInfo(user.time_zone))
+
+
+def language_of(user: User) -> str:
+    """Return the language that the person chose; empty for none, or one that is not spoken here."""
+    return user.language if user.language in dict(settings.LANGUAGES) else ""
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
@@ -41,7 +41,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     if user is not None:
         url = address_of(request, reverse("password_new", args=reset_token(user)))
         text = "registration/forgotten_email.txt"
-        response.post(email, _("A new password"), text, url=url)
+        response.post(user, _("A new password"), text, url=url)
     return response
 
 

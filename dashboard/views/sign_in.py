@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
@@ -104,7 +105,8 @@ def _mail_link(request: HttpRequest, user: User, response: PostedAfter) -> None:
     if wanted:
         path += f"?{urlencode({'next': wanted})}"
     url = address_of(request, path)
-    response.post(user.email, _("Your sign-in link"), "registration/sign_in_email.txt", url=url)
+    subject = gettext_lazy("Your sign-in link")
+    response.post(user, subject, "registration/sign_in_email.txt", url=url)
 
 
 @require_GET

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.core import mail
 from django.template import Engine
 from django.template.base import Lexer, TokenType
 from django.test import Client
@@ -172,3 +173,15 @@ def test_the_api_goes_on_in_english(cast: Cast, sign_in: SignIn) -> None:
 def test_zones_are_places() -> None:
     assert {"UTC", "Europe/Berlin", "Asia/Tokyo"} <= zones()
     assert not [name for name in zones() if name.startswith("Etc/")]
+
+
+@pytest.mark.parametrize("path", ["/sign-in/link", "/reset-password"])
+def test_a_mail_is_in_the_language_of_who_gets_it(cast: Cast, path: str) -> None:
+    cast.alice.language = "de"
+    cast.alice.save()
+    for email in (cast.alice.email, cast.bob.email):
+        Client(headers={"Accept-Language": "en"}).post(path, {"email": email})
+    (german, english) = mail.outbox
+    assert "Sie haben" in german.body, "in the language they chose, whoever asks"
+    assert not re.search(r"Your|A new", str(german.subject))
+    assert english.body.startswith("You asked for"), "in the browser's where they chose none"

@@ -117,7 +117,7 @@ def test_staff_come_in_by_the_same_door(cast: Cast) -> None:
 def test_mail_leaves_after_the_answer(cast: Cast) -> None:
     """So that the time of the answer does not tell who is known."""
     response = PostedAfter("/sign-in?sent")
-    response.post(ALICE, "Hello", "registration/sign_in_email.txt", url="https://x.example/")
+    response.post(cast.alice, "Hello", "registration/sign_in_email.txt", url="https://x.example/")
     assert not mail.outbox
     response.close()
     response.close()
