@@ -21,12 +21,12 @@ from api.schemas import (
     Word,
 )
 from junior_memory.access import Viewer
+from junior_memory.counting import count_parts
 from junior_memory.models import Memory
+from junior_memory.newest import read_newest
+from junior_memory.parts import parts_of
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.search import Filters, search_memories
-
-EXACT_UP_TO = 1000
-"""Totals are exact up to here, and for rows of one's own; "at least" beyond (DESIGN 6)."""
 
 RANKED_UP_TO = 200
 """How far a ranked list is paged (DESIGN 6)."""
@@ -93,31 +93,23 @@ def rows_in_state(viewer: Viewer, state: str, *, now: datetime) -> MemoryQuerySe
 
 def _newest(listed: _List) -> MemoryPageOut:
     query, viewer = listed.query, listed.viewer
-    wanted = query.filters
-    rows = rows_in_state(viewer, query.state, now=listed.now).in_filters(
-        visibility=wanted.visibility, kind=wanted.kind, origin=wanted.origin, agent=wanted.agent
-    )
-    page = rows.newest_first().for_list()
-    if query.cursor is not None:
-        page = page.after(*listed.place.key)
-    found = list(page[: query.limit + 1])
+    rows = rows_in_state(viewer, query.state, now=listed.now)
+    after = listed.place.key if query.cursor is not None else None
+    if query.state == "active":
+        found = read_newest(rows, viewer, limit=query.limit + 1, filters=query.filters, after=after)
+    else:
+        page = query.filters.narrow(rows)
+        page = page if after is None else page.after(*after)
+        found = list(page.newest_first().for_list()[: query.limit + 1])
     shown, more = found[: query.limit], len(found) > query.limit
     following = Place(created_at=shown[-1].created_at, id=shown[-1].pk) if more else None
+    total = count_parts(query.filters.narrow_parts(parts_of(rows, viewer)), viewer)
     return MemoryPageOut(
         memories=list(describe_all(viewer, shown, now=listed.now)),
         next_cursor=write_cursor(following, bound_to=listed.bound_to) if following else None,
-        total=_total(rows, viewer),
+        total=TotalOut(relation=total.relation, value=total.value),
         degraded=[],
     )
-
-
-def _total(rows: MemoryQuerySet, viewer: Viewer) -> TotalOut:
-    """Count own rows exactly and shared ones up to the limit."""
-    own = rows.own(viewer).count()
-    shared = rows.exclude(pk__in=rows.own(viewer).values("pk"))[: EXACT_UP_TO + 1].count()
-    if shared > EXACT_UP_TO:
-        return TotalOut(relation="atLeast", value=own + EXACT_UP_TO)
-    return TotalOut(relation="exact", value=own + shared)
 
 
 def _ranked(listed: _List) -> MemoryPageOut:

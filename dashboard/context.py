@@ -125,7 +125,7 @@ class Shell:
             return ""
         viewer = person(user)
         rows = Memory.objects.visible_to(viewer).active(clock.now())
-        total = count_parts(list(parts_of(rows, viewer)))
+        total = count_parts(list(parts_of(rows, viewer)), viewer)
         return f"{number(total.value)}{'' if total.relation == 'exact' else '+'}"
 
     @cached_property

@@ -14,8 +14,9 @@ from dashboard import words
 from dashboard.query import ACTIVE, ListQuery, Place
 from dashboard.rows import Row, read_rows
 from junior_memory.access import Viewer
-from junior_memory.counting import COUNTED, FilterCounts, Total, count_by_filter, count_parts
+from junior_memory.counting import FilterCounts, Total, count_by_filter, count_parts
 from junior_memory.models import Memory, MemoryKind, Origin, Visibility
+from junior_memory.newest import read_newest
 from junior_memory.parts import parts_of
 from junior_memory.search import MAX_RANKED, search_memories
 
@@ -25,6 +26,8 @@ MORE_SIZE = 100
 
 MANY = 200
 """Rows from which a list is drawn closer together."""
+
+NONE = Total("exact", 0)
 
 STATE_TITLES = (
     ("active", gettext_noop("Remembered")),
@@ -48,6 +51,11 @@ def _at_least(total: Total) -> str:
     """Write how many were counted, and whether there are more."""
     count = words.number(total.value)
     return count if total.relation == "exact" else _("More than {n}").format(n=count)
+
+
+def _briefly(total: Total) -> str:
+    """Write the same where there is little room."""
+    return f"{words.number(total.value)}{'' if total.relation == 'exact' else '+'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +185,7 @@ class Listing:
     @property
     def is_before_the_first(self) -> bool:
         """True when the person sees what everyone sees, and nothing of their own yet."""
-        own = sum(n for name, n in self.counts.visibility.items() if name != Visibility.PUBLIC)
+        own = any(name != Visibility.PUBLIC for name in self.counts.visibility)
         plain = not self.query.q and not self.query.is_narrowed
         return self.is_active and self.is_first and plain and not own
 
@@ -194,7 +202,7 @@ class Listing:
         rows = Memory.objects.visible_to(self.viewer).active(self.now)
         rows = rows.filter(created_at__gt=self.since)
         rows = rows.exclude(owner=self.viewer.user, origin=Origin.EXPLICIT)
-        found = count_parts(list(parts_of(rows, self.viewer)))
+        found = count_parts(list(parts_of(rows, self.viewer)), self.viewer)
         if not found.value:
             return ""
         return _("{n} new since your last visit, {day}.").format(
@@ -223,7 +231,7 @@ class Listing:
         everything = Chip(
             _("All"),
             self.query.url(visibility=""),
-            self._number(sum(counts.values())),
+            _briefly(self.counts.everything),
             not self.query.visibility,
         )
         return [
@@ -251,23 +259,17 @@ class Listing:
             return []
         return self._chips("agent", counts, {name: name for name in sorted(counts)})
 
-    def _number(self, count: int) -> str:
-        """Write a count; where public rows were counted no further, more than that is "+"."""
-        if self.counts.total.relation == "exact" or count <= COUNTED:
-            return words.number(count)
-        return f"{words.number(count - 1)}+"
-
-    def _chips(self, name: str, counts: dict[str, int], titles: dict[str, str]) -> list[Chip]:
+    def _chips(self, name: str, counts: dict[str, Total], titles: dict[str, str]) -> list[Chip]:
         chosen = getattr(self.query, name)
         return [
             Chip(
                 title if name == "agent" else _(title),
                 self.query.url(**{name: "" if value == chosen else value}),
-                self._number(counts.get(value, 0)),
+                _briefly(counts.get(value, NONE)),
                 value == chosen,
             )
             for value, title in titles.items()
-            if counts.get(value, 0) or value == chosen
+            if value in counts or value == chosen
         ]
 
 
@@ -282,18 +284,18 @@ def read_listing(
 
 
 def _newest(viewer: Viewer, query: ListQuery, now: datetime, since: datetime | None) -> Listing:
-    seen = Memory.objects.visible_to(viewer)
-    if query.state != ACTIVE:
-        seen = seen.own(viewer)
-    found = seen.in_state(query.state, now).in_filters(
-        visibility=query.visibility, kind=query.kind, origin=query.origin, agent=query.agent
-    )
+    seen = Memory.objects.visible_to(viewer).in_state(query.state, now)
+    after = query.place.after if query.place else None
     group = "" if query.state == ACTIVE else None
-    if query.place and query.place.created_at:
-        found = found.after(query.place.created_at, query.place.id)
-        group = words.group_of(query.place.created_at, now=now) if group is not None else None
+    if after is not None and group is not None:
+        group = words.group_of(after[0], now=now)
     size = MORE_SIZE if query.place else PAGE_SIZE
-    page = list(found.newest_first().for_list()[: size + 1])
+    if query.state == ACTIVE:
+        page = read_newest(seen, viewer, limit=size + 1, filters=query.filters, after=after)
+    else:
+        found = query.filters.narrow(seen.own(viewer))
+        found = found.after(*after) if after else found
+        page = list(found.newest_first().for_list()[: size + 1])
     shown = page[:size]
     last = shown[-1] if len(page) > size else None
     return Listing(

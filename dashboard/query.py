@@ -37,6 +37,11 @@ class Place:
     id: UUID | None = None
     offset: int = 0
 
+    @property
+    def after(self) -> tuple[datetime, UUID] | None:
+        """The row it comes after, or None for a place in a ranked list."""
+        return (self.created_at, self.id) if self.created_at and self.id else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListQuery:

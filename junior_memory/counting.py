@@ -1,12 +1,13 @@
 """How many memories a list or a search holds, and how many each filter would leave.
 
-Own and organization rows are counted exactly; of public rows up to COUNTED, more is "at least".
+A person's own rows are counted exactly, organization rows they wrote among them; what others share,
+by their teams and with everybody, up to COUNTED together: more is "at least" (DESIGN 6).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -15,14 +16,14 @@ from junior_memory import clock, lexical
 from junior_memory.access import Viewer
 from junior_memory.filters import NO_FILTERS, Filters
 from junior_memory.lexical.leg import make_plan
-from junior_memory.models import Agent, Memory, MemoryKind, Origin
+from junior_memory.models import Agent, Memory, MemoryKind, Origin, Visibility
 from junior_memory.parts import Fragment, Part, bounded_counts, fetch_all, parts_of
 
 COUNTED = 1_000
-"""Public rows up to which counts are exact (DESIGN 6)."""
+"""Shared rows up to which counts are exact (DESIGN 6)."""
 
 MAX_AGENTS = 50
-"""Agents that a filter offers over a large public set."""
+"""Agents that a filter offers over a large shared set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +33,27 @@ class Total:
     relation: str
     value: int
 
+    @classmethod
+    def of(cls, own: int, shared: int) -> Total:
+        """Add own rows and shared ones, which were counted to just beyond COUNTED."""
+        if shared > COUNTED:
+            return cls("atLeast", own + COUNTED)
+        return cls("exact", own + shared)
+
 
 @dataclass(frozen=True, slots=True)
 class FilterCounts:
-    """How many memories each choice of a filter leaves, the other filters staying as they are."""
+    """How many memories each choice of a filter leaves, the other filters staying as they are.
+
+    `everything` is what the list holds without its filter by visibility.
+    """
 
     total: Total
-    visibility: dict[str, int] = field(default_factory=dict)
-    kind: dict[str, int] = field(default_factory=dict)
-    origin: dict[str, int] = field(default_factory=dict)
-    agent: dict[str, int] = field(default_factory=dict)
+    everything: Total
+    visibility: dict[str, Total] = field(default_factory=dict)
+    kind: dict[str, Total] = field(default_factory=dict)
+    origin: dict[str, Total] = field(default_factory=dict)
+    agent: dict[str, Total] = field(default_factory=dict)
 
 
 class _Sort(NamedTuple):
@@ -52,35 +64,45 @@ class _Sort(NamedTuple):
     origin: str
     agent: str
 
-    def fits(self, filters: Filters, *, but: str = "") -> bool:
-        """True when these rows pass every filter, one aside."""
-        return all(
-            name == but or getattr(filters, name) in {"", getattr(self, name)}
-            for name in self._fields
-        )
+    def fits(self, filters: Filters) -> bool:
+        """True when these rows pass every filter."""
+        return all(getattr(filters, name) in {"", getattr(self, name)} for name in self._fields)
 
 
 FACETS = _Sort._fields
 
 
-def count_parts(parts: Sequence[Part], *, known: Iterable[tuple[int, bool]] = ()) -> Total:
-    """Count rows: exactly, but public ones up to COUNTED. One statement.
+def _apart(parts: Iterable[Part], viewer: Viewer) -> tuple[list[Part], list[Part]]:
+    """Tell a person's own rows from what others share; organization rows are some of both."""
+    own: list[Part] = []
+    shared: list[Part] = []
+    for part in parts:
+        if part.name == "org" and viewer.user is not None:
+            for kept, rule in ((own, "owner_id = %s"), (shared, "owner_id IS DISTINCT FROM %s")):
+                written = Fragment(rule, (viewer.user.pk,))
+                within = Fragment.join(" AND ", [part.within, written])
+                kept.append(replace(part, within=within))
+        else:
+            (shared if part.is_shared else own).append(part)
+    return own, shared
+
+
+def count_parts(
+    parts: Sequence[Part], viewer: Viewer, *, known: Iterable[tuple[int, bool]] = ()
+) -> Total:
+    """Count rows: exactly, but shared ones up to COUNTED. One statement.
 
     `known` is what was counted before: how many, and whether they are shared.
     """
-    value, relation = 0, "exact"
-    counts = [
-        Fragment(f"SELECT {limited.sql} AS rows, TRUE AS shared", limited.values)
-        if part.is_shared
-        else part.select(Fragment("count(*) AS rows, FALSE AS shared"))
-        for part in parts
-        for limited in [part.count_up_to(COUNTED + 1)]
-    ]
-    for count, shared in (*known, *fetch_all(counts)):
-        if shared and count > COUNTED:
-            relation = "atLeast"
-        value += min(count, COUNTED) if shared else count
-    return Total(relation, value)
+    mine, theirs = _apart(parts, viewer)
+    counts = [part.select(Fragment("count(*) AS rows, FALSE AS shared")) for part in mine]
+    for part in theirs:
+        limited = part.count_up_to(COUNTED + 1)
+        counts.append(Fragment(f"SELECT {limited.sql} AS rows, TRUE AS shared", limited.values))
+    sums = {True: 0, False: 0}
+    for count, is_shared in (*known, *fetch_all(counts)):
+        sums[is_shared] += count
+    return Total.of(sums[False], sums[True])
 
 
 def count_by_filter(
@@ -103,68 +125,88 @@ def count_by_filter(
     if query.strip():
         plan = make_plan(lexical.query_terms(query), parts, by_characters=True)
         parts = [part.having(plan.matching(part)) for part in parts]
-    return _count_facets(parts, filters)
+    return _count_facets(*_apart(parts, viewer), filters)
 
 
-def _count_facets(parts: Sequence[Part], filters: Filters) -> FilterCounts:
-    shared = [part for part in parts if part.is_shared]
+def _count_facets(own: Sequence[Part], shared: Sequence[Part], filters: Filters) -> FilterCounts:
     counts = bounded_counts(shared, limit=COUNTED + 1)
-    large = [part for part, count in zip(shared, counts, strict=True) if count > COUNTED]
-    found = _summed(_grouped([part for part in parts if part not in large]), filters)
-    return _with_large(found, large[0], filters) if large else found
+    pairs = list(zip(shared, counts, strict=True))
+    large = [part for part, count in pairs if count > COUNTED]
+    small = [part for part, count in pairs if 0 < count <= COUNTED]
+    sorts = _grouped(own, small)
+    choices = sorted(_choices(sorts, filters, is_large=bool(large)))
+    wanted = {(name, value): _chosen(filters, name, value) for name, value in choices}
+    wanted |= {("", ""): filters, ("everything", ""): replace(filters, visibility="")}
+    more = _beyond(large, wanted)
+    totals = {
+        choice: Total.of(
+            _sum(sorts[False], chosen), _sum(sorts[True], chosen) + more.get(choice, 0)
+        )
+        for choice, chosen in wanted.items()
+    }
+    facets: dict[str, dict[str, Total]] = {name: {} for name in FACETS}
+    for name, value in choices:
+        if totals[name, value].value:
+            facets[name][value] = totals[name, value]
+    return FilterCounts(totals["", ""], totals["everything", ""], **facets)
 
 
-def _grouped(parts: Sequence[Part]) -> Counter[_Sort]:
-    """Count rows by what they may be filtered by."""
-    wanted = Fragment("visibility, kind, origin, agent_id, count(*)")
+def _sum(sorts: Counter[_Sort], filters: Filters) -> int:
+    return sum(count for sort, count in sorts.items() if sort.fits(filters))
+
+
+def _grouped(own: Sequence[Part], shared: Sequence[Part]) -> dict[bool, Counter[_Sort]]:
+    """Count rows by what they may be filtered by: own ones, and those that others share."""
     tail = Fragment("GROUP BY visibility, kind, origin, agent_id")
-    groups = fetch_all([part.select(wanted, tail) for part in parts])
+    groups = fetch_all(
+        [
+            part.select(
+                Fragment(f"visibility, kind, origin, agent_id, count(*), {is_shared}"), tail
+            )
+            for parts, is_shared in ((own, False), (shared, True))
+            for part in parts
+        ]
+    )
     names = dict(Agent.objects.filter(pk__in={row[3] for row in groups}).values_list("pk", "name"))
-    found: Counter[_Sort] = Counter()
-    for visibility, kind, origin, agent, count in groups:
-        found[_Sort(visibility, kind, origin, names[agent])] += count
+    found: dict[bool, Counter[_Sort]] = {False: Counter(), True: Counter()}
+    for visibility, kind, origin, agent, count, is_shared in groups:
+        found[is_shared][_Sort(visibility, kind, origin, names[agent])] += count
     return found
 
 
-def _summed(found: Counter[_Sort], filters: Filters) -> FilterCounts:
-    facets: dict[str, Counter[str]] = {name: Counter() for name in FACETS}
-    total = 0
-    for sort, count in found.items():
-        total += count if sort.fits(filters) else 0
-        for name in FACETS:
-            if sort.fits(filters, but=name):
-                facets[name][getattr(sort, name)] += count
-    return FilterCounts(
-        Total("exact", total), **{name: dict(counts) for name, counts in facets.items()}
-    )
-
-
-def _with_large(counts: FilterCounts, part: Part, filters: Filters) -> FilterCounts:
-    """Add a public set too large to group: every choice is counted for itself, up to COUNTED."""
-    choices = [("", ""), *_choices(filters)]
+def _beyond(
+    large: Sequence[Part], wanted: dict[tuple[str, str], Filters]
+) -> Counter[tuple[str, str]]:
+    """Count sets too large to group: every choice for itself, to just beyond COUNTED."""
     asked = [
-        part.narrowed((replace(filters, **{name: value}) if name else filters).narrow)
-        for name, value in choices
+        (choice, part.narrowed(filters.narrow))
+        for part in large
+        for choice, filters in wanted.items()
+        if filters.admits_part(part.name)
     ]
-    public = dict(zip(choices, bounded_counts(asked, limit=COUNTED + 1), strict=True))
-    more = public.pop(("", ""))
-    facets = {name: Counter(getattr(counts, name)) for name in FACETS}
-    for (name, value), count in public.items():
-        if count:
-            facets[name][value] += count
-    return FilterCounts(
-        Total("atLeast" if more > COUNTED else "exact", counts.total.value + min(more, COUNTED)),
-        **{name: dict(facet) for name, facet in facets.items()},
-    )
+    counts = bounded_counts([part for _, part in asked], limit=COUNTED + 1)
+    found: Counter[tuple[str, str]] = Counter()
+    for (choice, _), count in zip(asked, counts, strict=True):
+        found[choice] += count
+    return found
 
 
-def _choices(filters: Filters) -> Iterator[tuple[str, str]]:
-    yield ("visibility", "public")
-    for value in MemoryKind.values:
-        yield ("kind", value)
-    for value in Origin.values:
-        yield ("origin", value)
+def _chosen(filters: Filters, name: str, value: str) -> Filters:
+    return replace(filters, **{name: value})
+
+
+def _choices(
+    sorts: dict[bool, Counter[_Sort]], filters: Filters, *, is_large: bool
+) -> set[tuple[str, str]]:
+    """Return what each filter may be set to: what occurs, or in a large set may occur."""
+    found = {
+        (name, getattr(sort, name)) for each in sorts.values() for sort in each for name in FACETS
+    }
+    if not is_large:
+        return found
     agents = Agent.objects.order_by("name").values_list("name", flat=True)
-    yield from (("agent", name) for name in agents[:MAX_AGENTS])
-    if filters.agent and filters.agent not in agents:
-        yield ("agent", filters.agent)
+    found |= {("visibility", value) for value in (Visibility.PUBLIC.value, Visibility.ORG.value)}
+    found |= {("kind", value) for value in MemoryKind.values}
+    found |= {("origin", value) for value in Origin.values}
+    found |= {("agent", name) for name in agents[:MAX_AGENTS]}
+    return found | ({("agent", filters.agent)} if filters.agent else set())

@@ -200,9 +200,9 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
 
     def after(self, created_at: datetime, memory_id: object) -> Self:
         """The rows that follow a place in the list's order."""
-        return self.filter(
-            Q(created_at__lt=created_at) | Q(created_at=created_at, id__gt=memory_id)
-        )
+        later = Q(created_at__lt=created_at) | Q(created_at=created_at, id__gt=memory_id)
+        # An index finds the place by the bound; by "or" alone it reads the list from its top.
+        return self.filter(later, created_at__lte=created_at)
 
     def for_list(self) -> Self:
         """Fetch what one line of a list shows, in one query."""

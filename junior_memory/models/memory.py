@@ -266,6 +266,18 @@ class Memory(models.Model):
                 name="memory_public_newest",
                 condition=ACTIVE & models.Q(visibility="public"),
             ),
+            # Serves what each filter leaves of the public part, and its list when that is little.
+            models.Index(
+                fields=["kind", "origin", "agent"],
+                name="memory_public_sorts",
+                condition=ACTIVE & models.Q(visibility="public"),
+            ),
+            # Serves staff's list of removed public rows.
+            models.Index(
+                fields=["-archived_at"],
+                name="memory_public_archived",
+                condition=models.Q(archived_at__isnull=False, visibility="public"),
+            ),
             # Serves the list's org part, newest first.
             models.Index(
                 fields=["org", "-created_at", "id"],

@@ -8,7 +8,7 @@ from typing import Any
 from junior_memory.errors import InvalidInput
 from junior_memory.model_calls import OnBehalf
 from junior_memory.models import Memory
-from junior_memory.parts import Fragment, fetch_all, parts_of
+from junior_memory.newest import read_newest
 from junior_memory.search import search_memories
 from junior_memory.text import clean_text, collapse
 from junior_memory.tools.answers import describe_memories
@@ -28,16 +28,10 @@ SEARCHED_CHARACTERS = 1_500
 
 
 def list_newest(arguments: ListArguments, context: ToolContext, *, now: datetime) -> dict[str, Any]:
-    """Return the newest memories in sight, each part of them read by its own index."""
-    limit = arguments.limit or LISTED
+    """Return the newest memories in sight."""
     rows = Memory.objects.visible_to(context.viewer).active(now)
-    wanted = Fragment("id, created_at")
-    tail = Fragment("ORDER BY created_at DESC, id LIMIT %s", (limit,))
-    found = fetch_all([part.select(wanted, tail) for part in parts_of(rows, context.viewer)])
-    # By id ascending where two are equally new, as the list on the page has it.
-    found.sort(key=lambda row: (-row[1].timestamp(), row[0]))
-    newest = rows.filter(pk__in=[row[0] for row in found[:limit]]).newest_first().for_list()
-    return describe_memories(LIST, list(newest), context.viewer)
+    newest = read_newest(rows, context.viewer, limit=arguments.limit or LISTED)
+    return describe_memories(LIST, newest, context.viewer)
 
 
 def search(arguments: SearchArguments, context: ToolContext, *, now: datetime) -> dict[str, Any]:
