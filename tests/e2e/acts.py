@@ -56,7 +56,7 @@ def forget(page: Page, content: str) -> None:
 
 def sign_in(page: Page, user: User, *, password: str = PASSWORD) -> None:
     """Fill in the form of the sign-in page and send it."""
-    page.get_by_label("E-mail").first.fill(user.email)
+    page.get_by_label("E-mail").fill(user.email)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in").click()
 

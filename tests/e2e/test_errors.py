@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from dashboard import tries
 from junior_memory import records
+from junior_memory.models import User
 from tests.cast import Cast
 from tests.e2e.accessible import (
     ENLARGE,
@@ -18,7 +19,7 @@ from tests.e2e.accessible import (
     needs_axe,
     objections,
 )
-from tests.e2e.acts import assert_whole, remember
+from tests.e2e.acts import assert_whole, remember, sign_in
 from tests.e2e.conftest import Visit
 
 Provoke = Callable[[Page, pytest.MonkeyPatch], None]
@@ -43,9 +44,7 @@ def try_too_often(page: Page, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(tries, "TRIES", 0)
     page.context.clear_cookies()
     page.goto("/sign-in")
-    page.get_by_label("E-mail").first.fill("bob@example.com")
-    page.get_by_label("Password").fill("wrong horse")
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, User(email="bob@example.com"), password="wrong horse")
 
 
 def fail(error: Exception) -> Provoke:

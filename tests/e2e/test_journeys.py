@@ -10,7 +10,7 @@ from playwright.sync_api import Route, expect
 from junior_memory import capture
 from junior_memory.models import AuditEntry, MemoryReport
 from tests.cast import Cast
-from tests.e2e.acts import FACTS, UNANSWERED, disagree, is_active, remember, tab_to
+from tests.e2e.acts import FACTS, PASSWORD, UNANSWERED, disagree, is_active, remember, tab_to
 from tests.e2e.conftest import Visit
 from tests.factories import make_memory
 
@@ -25,11 +25,11 @@ def facts(cast: Cast) -> None:
 @pytest.mark.usefixtures("facts")
 def test_a_person_gets_everywhere_by_keyboard_alone(cast: Cast, visit: Visit) -> None:
     page = visit(None, "/sign-in")
-    expect(page.locator("input[name=email]").first).to_be_focused()
+    expect(page.locator("input[name=email]")).to_be_focused()
     page.keyboard.type(cast.alice.email)
     page.keyboard.press("Tab")
     expect(page.locator("input[name=password]")).to_be_focused()
-    page.keyboard.type("correct horse")
+    page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Memories")
     page.keyboard.press("Tab")

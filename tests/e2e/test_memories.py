@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from junior_memory.models import Memory, User
 from tests.cast import Cast
-from tests.e2e.acts import is_active, row, with_and_without_scripts
+from tests.e2e.acts import is_active, row, sign_in, with_and_without_scripts
 from tests.e2e.conftest import Visit
 from tests.factories import make_memory
 
@@ -216,9 +216,7 @@ def test_a_session_that_ended_leads_to_sign_in_and_back(page_of_alice: Page, cas
     Session.objects.all().delete()
     page.locator(".chip", has_text="Private").click()
     expect(page).to_have_url(re.compile(r"/sign-in\?next="))
-    page.get_by_label("E-mail").first.fill(cast.alice.email)
-    page.get_by_label("Password").fill("correct horse")
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, cast.alice)
     expect(page.locator("h1")).to_have_text("Memories")
 
 
@@ -237,9 +235,7 @@ def test_everything_works_without_scripts(cast: Cast, visit: Visit) -> None:
     for content in FACTS:
         make_memory(content=content, owner=cast.alice)
     page = visit(None, java_script_enabled=False)
-    page.get_by_label("E-mail").first.fill(cast.alice.email)
-    page.get_by_label("Password").fill("correct horse")
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, cast.alice)
     page.locator("#q").fill("deploys")
     page.get_by_role("button", name="Search").click()
     expect(page.locator("mark")).to_have_text("deploys")

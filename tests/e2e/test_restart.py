@@ -8,13 +8,14 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from django.db import connection, transaction
 from playwright.sync_api import Page, expect
 
 from junior_memory.locks import lock, owner_lock
-from junior_memory.models import AuditEntry
+from junior_memory.models import AuditEntry, User
 from tests.cast import Cast
 from tests.e2e.acts import FACTS, is_active, remember, row
 from tests.e2e.conftest import NewContext, Visit
@@ -50,6 +51,8 @@ class Web:
         wait_for(self._answers, seconds=60)
 
     def _answers(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, "the web process ended instead of serving"
         try:
             with urllib.request.urlopen(f"{self.url}/healthz", timeout=5) as answer:  # noqa: S310
                 return bool(answer.status == 200)
@@ -100,6 +103,16 @@ def click_forget(page: Page) -> None:
     row(page, "oolong").get_by_role("button", name="Forget").click()
 
 
+@contextmanager
+def in_the_middle_of_a_click(page: Page, user: User) -> Iterator[None]:
+    """Click, and hold the server at what it does for the click until the block is left."""
+    with transaction.atomic():
+        lock([owner_lock(user.pk)])
+        click_forget(page)
+        wait_for(server_is_at_it)
+        yield
+
+
 def server_is_at_it() -> bool:
     """True while a request of the process waits for the lock that the test holds."""
     with connection.cursor() as cursor:
@@ -134,10 +147,7 @@ def test_a_click_while_the_server_is_away_is_said_and_works_once_it_is_back(
 def test_a_server_killed_in_the_middle_of_a_click_has_done_nothing(
     cast: Cast, page: Page, web: Web
 ) -> None:
-    with transaction.atomic():
-        lock([owner_lock(cast.alice.pk)])
-        click_forget(page)
-        wait_for(server_is_at_it)
+    with in_the_middle_of_a_click(page, cast.alice):
         web.kill()
         expect(page.locator(".toast[data-tone=error]")).to_be_visible()
     wait_for(lambda: not server_is_at_it())
@@ -147,10 +157,7 @@ def test_a_server_killed_in_the_middle_of_a_click_has_done_nothing(
 def test_a_server_that_is_restarted_first_answers_the_click_that_it_took(
     cast: Cast, page: Page, web: Web
 ) -> None:
-    with transaction.atomic():
-        lock([owner_lock(cast.alice.pk)])
-        click_forget(page)
-        wait_for(server_is_at_it)
+    with in_the_middle_of_a_click(page, cast.alice):
         web.ask_to_stop()
     expect(page.locator("[data-state='forgotten-now']")).to_be_visible()
     web.wait()
