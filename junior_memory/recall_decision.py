@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 
 from django.db import Error
 
@@ -246,10 +247,8 @@ def look(
     """Run the legs, with no transaction around them, then fuse and read what they found."""
     deadline = looking.deadline
     text = _searched(request)
-    named = bool(query_terms(text).names)
     with held_to(deadline):
         model = embedding_models.in_use()
-        cutoff, own_cutoff = _cutoffs(model, viewer, rows, named=named)
     share = LEG_SHARE if looking.model is None else LEG_SHARE_BESIDE_MODEL
     limit_ms = max(1, int(deadline.statement_ms() * share))
     legs = [
@@ -264,9 +263,14 @@ def look(
     weight = embedding_models.list_weight_of(model)
     fusion = preset(conf().fusion, "recall", vector_weight=weight)
 
+    @cache
+    def cutoffs() -> tuple[float | None, float | None]:
+        return _cutoffs(model, viewer, rows, named=bool(query_terms(text).names))
+
     def meanwhile(first: LegAnswer) -> None:
-        if fusion.top:
-            with held_to(deadline):
+        with held_to(deadline):
+            cutoffs()
+            if fusion.top:
                 closer.read_ahead(first)
         # The gate asks the same of each candidate, while somebody waits.
         for content in closer.contents[:LEG_SIZE]:
@@ -275,20 +279,28 @@ def look(
     if model is not None:
         payer = looking.record.payer
         query = Query(model, text, timeout_seconds=limit_ms / 1000, on_behalf=payer)
-        leg = vector_leg(query, viewer, rows, size=LEG_SIZE, cutoff=own_cutoff, probe_private=True)
+        leg = vector_leg(
+            query,
+            viewer,
+            rows,
+            size=LEG_SIZE,
+            cutoff=lambda: cutoffs()[1],
+            probe_private=True,
+        )
         legs.append(
             replace(
                 leg,
                 prepare=_paying(query.embed, looking.record),
-                find=lambda: _within(leg.find(), cutoff),
+                find=lambda: _within(leg.find(), cutoffs()[0]),
             )
         )
     answer = run_legs(
         legs, limit_ms=limit_ms, apart=looking.apart, deadline=deadline, meanwhile=meanwhile
     )
     if answer.is_empty_handed:
-        return [], Found(Gathered((), {}, None, answer), cutoff, own_cutoff)
+        return [], Found(Gathered((), {}, None, answer), None, None)
     with held_to(deadline):
+        cutoff, own_cutoff = cutoffs()
         gathered = fuse_lists(answer, fusion=fusion, now=looking.now, closer=closer)
         hits = read_hits(rows, gathered.fused[:CANDIDATES], gathered, with_words=looking.explains)
     return hits, Found(gathered, cutoff, own_cutoff)

@@ -8,7 +8,7 @@ and a list that comes out short is completed exactly, so that it never under-ret
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -97,17 +97,18 @@ def vector_leg(
     *,
     size: int,
     filters: Filters = NO_FILTERS,
-    cutoff: float | None = None,
+    cutoff: Callable[[], float | None] = lambda: None,
     probe_private: bool = False,
 ) -> Leg:
     """Return the leg: the query is embedded without a connection, then compared in the database.
 
-    `cutoff` is the distance beyond which nothing counts; None for an explicit search.
+    `cutoff` gives the distance beyond which nothing counts, None for an explicit search; it is
+    asked once the query has its vector.
     """
 
     def find() -> LegAnswer:
         scopes = _scopes_of(viewer, filters)
-        found = _nearest(scopes, filters.narrow(rows), query, size=size, cutoff=cutoff)
+        found = _nearest(scopes, filters.narrow(rows), query, size=size, cutoff=cutoff())
         every = [row for scope in found.values() for row in scope]
         lists: dict[str, Sequence[Scored]] = {VECTOR: best(every, size)}
         if probe_private:
