@@ -12,6 +12,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import psycopg
 import pytest
@@ -287,6 +288,26 @@ def test_servers_log_holds_no_content_after_failures(
     log = (folder / "p" / "server.log").read_text()
     assert "ready to accept connections" in log
     assert SENTINEL not in log
+
+
+def test_servers_log_holds_no_content_after_a_process_of_it_is_killed_amid_a_statement(
+    connection: DatabaseWrapper, folder: Path
+) -> None:
+    """The server tells which statement the dead process was running, with whatever is in it."""
+    log, died = folder / "p" / "server.log", "was terminated by signal 9"
+    with connection.cursor() as cursor:
+        before = log.read_text().count(died)
+        cursor.execute("SELECT pg_backend_pid()")
+        pid = int(cursor.fetchone()[0])
+        Timer(0.3, os.kill, (pid, signal.SIGKILL)).start()
+        with pytest.raises(OperationalError):
+            cursor.execute(f"SELECT '{SENTINEL}', pg_sleep(20)")
+    connection.close()
+    deadline = time.monotonic() + 10
+    while log.read_text().count(died) == before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert log.read_text().count(died) == before + 1
+    assert SENTINEL not in log.read_text()
 
 
 @pytest.mark.django_db(transaction=True)

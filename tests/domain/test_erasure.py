@@ -6,10 +6,11 @@ import logging
 import os
 import subprocess
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import DatabaseError, connections
 
 from junior_memory import access, forgetting, memories, people, sessions
 from junior_memory.access import LocationRef, Source
@@ -17,10 +18,11 @@ from junior_memory.candidates import ActorRef
 from junior_memory.database import embedded
 from junior_memory.database.base import DatabaseWrapper
 from junior_memory.inventory import vacuum
+from junior_memory.logs import ContentFreeFormatter
 from junior_memory.models import Memory, User
 from junior_memory.recall import RecallRequest, recall
 from junior_memory.search import search_memories
-from tests.factories import BY_TEST, make_memory
+from tests.factories import BY_TEST, MembershipFactory, OrganizationFactory, make_memory
 
 SENTINEL = "quizzacious"
 OLDER = "flibbertigibbet"
@@ -54,6 +56,26 @@ def dump() -> str:
         check=True,
     )
     return done.stdout.lower()
+
+
+def server_log() -> str:
+    """Return what the embedded server has written, or nothing for a server of one's own."""
+    kept = connections["default"].settings_dict.get("EMBEDDED_DIR")
+    return (Path(kept) / "server.log").read_text("utf-8", "replace").lower() if kept else ""
+
+
+def fail_with(text: str) -> None:
+    """Let statements fail over a text, as a bug would, in every way that quotes it."""
+    for statement in (
+        "SELECT %s::uuid",
+        "SELECT to_tsquery('simple', %s || ' & (')",
+        "INSERT INTO auth_group (name) SELECT %s FROM generate_series(1, 2)",
+        "INSERT INTO junior_memory_memory (content) VALUES (%s)",
+    ):
+        with connections["default"].cursor() as cursor, pytest.raises(DatabaseError) as failed:
+            cursor.execute(statement, [text])
+        assert text not in str(failed.value)
+        logging.getLogger("junior_memory.test").error("it failed", exc_info=failed.value)
 
 
 def hand_in(session_id: str, text: str) -> None:
@@ -113,7 +135,10 @@ def test_erased_text_is_in_the_dump_before_and_nowhere_after(
     assert Memory.objects.exclude(content="").filter(content__icontains=SENTINEL).count() == 0
     vacuum()
     assert SENTINEL not in dump()
-    assert SENTINEL not in "\n".join(record.getMessage() for record in caplog.records).lower()
+    fail_with(SENTINEL)
+    printed = map(ContentFreeFormatter().format, caplog.records)
+    assert SENTINEL not in "\n".join(printed).lower()
+    assert SENTINEL not in server_log()
 
 
 def test_erasing_a_correction_takes_the_old_wording_along(alice: User) -> None:
@@ -140,3 +165,31 @@ def test_forgotten_text_is_gone_once_its_window_is_over(alice: User) -> None:
     assert forgotten.purge_at is not None
     forgetting.purge_due(now=forgotten.purge_at)
     assert SENTINEL not in dump()
+
+
+def test_everything_of_a_person_is_gone_at_once_and_nowhere_after(
+    alice: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Forget-all and the purge after it, over rows of every sort that a person owns."""
+    caplog.set_level(logging.DEBUG)
+    viewer = access.person(alice)
+    org = OrganizationFactory.create(name="Acme", slug="acme")
+    MembershipFactory.create(user=alice, organization=org)
+    rows = [make_memory(owner=alice, content=f"Keeps {SENTINEL} number {n}.") for n in range(60)]
+    make_memory(owner=alice, content=f"Shares {SENTINEL} tea.", visibility="org", org=org)
+    once = f"Says {SENTINEL} once."
+    make_memory(owner=alice, content=once, visibility="session", conversation_id="c9")
+    make_memory(owner=alice, content=f"Waits {SENTINEL} long.", held_reason="unlinked")
+    memories.correct_memory(viewer, rows[0].pk, f"Kept {SENTINEL}.", version=1, doer=BY_TEST)
+    hand_in("s1", f"I prefer {SENTINEL} tea over coffee.")
+    analyse()
+    done = forgetting.forget_all(viewer, doer=BY_TEST)
+    assert len(done.forgotten) == 64
+    assert not search_memories(viewer, SENTINEL).hits
+    last = Memory.objects.exclude(purge_at=None).latest("purge_at").purge_at
+    assert last is not None
+    forgetting.purge_due(now=last)
+    vacuum()
+    assert SENTINEL not in dump()
+    assert SENTINEL not in server_log()
+    assert SENTINEL not in "\n".join(map(ContentFreeFormatter().format, caplog.records)).lower()
