@@ -54,7 +54,8 @@ function focusOn(target) {
   target.focus({ preventScroll: false });
 }
 
-on("htmx:afterSettle", () => {
+on("htmx:afterSettle", (event) => {
+  if (event.target.id === "results") one("#said").textContent = one("#summary").firstChild.textContent;
   const target = one("[data-focus]");
   if (!target) return;
   target.removeAttribute("data-focus");
@@ -66,8 +67,7 @@ on("htmx:targetError", (event) => {
   if (form) form.submit();
 });
 
-on("htmx:sendError", () => fail("offline"));
-on("htmx:timeout", () => fail("offline"));
+["sendError", "timeout"].forEach((name) => on(`htmx:${name}`, () => fail("offline")));
 on("htmx:responseError", (event) => {
   fail({ 403: "stale", 404: "gone" }[event.detail.xhr.status] || "failed");
 });
