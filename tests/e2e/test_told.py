@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.cast import Cast
 from tests.e2e.acts import FACTS, disagree, forget, is_active, remember, row, tab_to
 from tests.e2e.conftest import Visit
+from tests.factories import make_memory
 
 COUNTDOWN = """toasts => toasts.getAnimations({subtree: true})
   .find(one => one.animationName === 'countdown')"""
@@ -72,6 +73,29 @@ def test_what_is_decided_in_the_inbox_by_keys_is_told(cast: Cast, visit: Visit) 
     page.keyboard.press("u")
     expect_heard(page, "Taken back: these two wait for your word again.")
     expect(page.locator(".pair")).to_be_focused()
+
+
+def test_how_many_a_search_and_a_filter_leave_is_told_while_the_focus_stays(
+    cast: Cast, visit: Visit
+) -> None:
+    remember(cast.alice)
+    make_memory(content="The office has a garden.", visibility="public")
+    page = visit(cast.alice)
+    listen(page)
+    page.keyboard.press("/")
+    page.locator("#q").fill("oolong")
+    expect_heard(page, "1 memory matches, best first.")
+    expect(page.locator("#q")).to_be_focused()
+    page.locator("#q").fill("zeppelin")
+    expect_heard(page, "No memory matches.")
+    page.locator("#q").fill("")
+    expect_heard(page, "4 memories, newest first.")
+    tab_to(page, "Private")
+    page.keyboard.press("Enter")
+    expect_heard(page, "3 memories, newest first.")
+    chosen = page.locator("#filters .chip", has_text="Private")
+    expect(chosen).to_have_attribute("aria-current", "true")
+    expect(chosen).to_be_focused()
 
 
 def test_what_fails_is_told(cast: Cast, visit: Visit) -> None:
