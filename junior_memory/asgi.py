@@ -18,6 +18,7 @@ _database |= {
     "OPTIONS": _database["OPTIONS"] | {"pool": settings.WEB_CONNECTION_POOL},  # type: ignore[operator]
     "CONN_MAX_AGE": 0,
     "CONN_HEALTH_CHECKS": False,
+    "LOCK_TIMEOUT_MS": settings.WEB_LOCK_TIMEOUT_MS,
 }
 
 application = get_asgi_application()

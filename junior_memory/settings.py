@@ -140,6 +140,8 @@ WEB_CONNECTION_POOL = {
     "max_size": env.integer("MEMORY_WEB_CONNECTIONS", 20, low=1, high=500),
     "timeout": 5,
 }
+# Used by asgi.py: how long a call waits for a lock that somebody else holds before it answers 503.
+WEB_LOCK_TIMEOUT_MS = 10_000
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CSRF_FAILURE_VIEW = "dashboard.views.errors.csrf_failure"

@@ -78,6 +78,18 @@ class DatabaseWrapper(postgresql.DatabaseWrapper):
             embedded.use_server(directory, options=self.settings_dict.get("EMBEDDED_OPTIONS"))
         return super().get_new_connection(conn_params)
 
+    def _configure_connection(self, connection: Any) -> bool:
+        """As Django's; a new connection also waits for no lock longer than the settings say.
+
+        Whoever serves people answers that it cannot, rather than let them and a connection wait
+        for somebody who never lets go.
+        """
+        limit_ms = int(self.settings_dict.get("LOCK_TIMEOUT_MS") or 0)
+        commit: bool = super()._configure_connection(connection)  # type: ignore[misc]
+        if limit_ms:
+            connection.execute(f"SET lock_timeout = {limit_ms}")
+        return commit or bool(limit_ms)
+
     def set_autocommit(
         self,
         autocommit: bool,

@@ -17,7 +17,8 @@ from django.db import Error, connection, transaction
 
 from junior_memory import clock, fingerprints
 from junior_memory.conf import conf
-from junior_memory.errors import JuniorMemoryError
+from junior_memory.database.away import is_database_away
+from junior_memory.errors import JuniorMemoryError, Unavailable
 from junior_memory.models import Agent, Memory, ToolCall
 from junior_memory.owed import owe
 from junior_memory.tools.errors import StillRunning
@@ -102,7 +103,9 @@ def claim_call(
                 return Claim(row.key_hash, row.claimed_at)
         finished = Finished(row.outcome, row.memory)
         if row.finished_at is not None:
-            had_failed = bool(finished.failed_with) and not has_waited
+            # A database that was away says nothing about the call: also who waited does it anew.
+            was_away = finished.failed_with == Unavailable.code
+            had_failed = was_away or (bool(finished.failed_with) and not has_waited)
             if not had_failed and not is_spent(finished):
                 return finished
         if row.finished_at is not None or _is_abandoned(row, now):
@@ -156,7 +159,10 @@ def work_of(claim: Claim) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        code = error.code if isinstance(error, JuniorMemoryError) else type(error).__name__
+        if is_database_away(error):
+            code = Unavailable.code
+        else:
+            code = error.code if isinstance(error, JuniorMemoryError) else type(error).__name__
         try:
             with transaction.atomic():
                 _end(claim, FAILED + code, None)

@@ -137,6 +137,6 @@ def test_a_tool_call_that_lost_the_database_may_be_tried_again_once_it_is_back(
         away()
     assert owed.settled(seconds=10)
     row = ToolCall.objects.get()
-    assert row.outcome == "failed:OperationalError"
+    assert row.outcome == "failed:unavailable"
     again = tool_calls.claim_call(("k",), tool="createMemory", agent=agent, is_spent=lambda _: True)
     assert isinstance(again, tool_calls.Claim)

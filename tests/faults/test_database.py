@@ -1,0 +1,102 @@
+"""A database that hangs up, or lets everybody wait: what one call is told, and the next one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.db import OperationalError, close_old_connections, connection, transaction
+from django.db.utils import ConnectionHandler
+
+from junior_memory.database.base import DatabaseWrapper
+from junior_memory.locks import lock, owner_lock
+from junior_memory.models import Memory, User
+from tests.api.conftest import Caller, assert_fails
+from tests.cast import make_cast
+from tests.factories import make_personal_token
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def alice() -> User:
+    return make_cast().alice
+
+
+@contextmanager
+def held(name: str) -> Iterator[None]:
+    """Let somebody else hold a lock, on a connection of their own, until the block ends."""
+    taken, over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            lock([name])
+            taken.set()
+            over.wait(30)
+        connection.close()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert taken.wait(10)
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def limited(milliseconds: int) -> DatabaseWrapper:
+    """Return a connection to the test's database as a web process makes it."""
+    settings = connection.settings_dict | {"LOCK_TIMEOUT_MS": milliseconds}
+    wrapper = ConnectionHandler({"default": settings})["default"]
+    assert isinstance(wrapper, DatabaseWrapper)
+    return wrapper
+
+
+def test_a_web_process_waits_for_no_lock_for_ever(alice: User) -> None:
+    wrapper = limited(200)
+    try:
+        with held(owner_lock(alice.pk)), wrapper.cursor() as cursor:
+            cursor.execute("SHOW lock_timeout")
+            assert cursor.fetchone()[0] == "200ms"
+            with pytest.raises(OperationalError):
+                cursor.execute(
+                    "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [owner_lock(alice.pk)]
+                )
+    finally:
+        wrapper.close()
+
+
+def test_whoever_waits_too_long_for_a_lock_is_told_when_to_come_again(alice: User) -> None:
+    caller = Caller(token=make_personal_token(alice))
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = 100")
+    body = {"content": "Prefers tea.", "idempotencyKey": "k1"}
+    try:
+        with held(owner_lock(alice.pk)):
+            assert_fails(caller.post("memories", body), 503, "unavailable")
+            assert caller.get("memories").status_code == 200
+        assert caller.post("memories", body).status_code == 201
+    finally:
+        connection.close()
+    assert Memory.objects.count() == 1
+
+
+def test_a_call_whose_connection_was_cut_is_503_and_the_next_one_is_served(alice: User) -> None:
+    caller = Caller(token=make_personal_token(alice))
+    body = {"content": "Prefers tea.", "idempotencyKey": "k1"}
+    cut = limited(0)
+    try:
+        with cut.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+    finally:
+        cut.close()
+    assert_fails(caller.post("memories", body), 503, "unavailable")
+    close_old_connections()  # As after every answer that is really sent.
+    assert caller.post("memories", body).status_code == 201
+    assert Memory.objects.count() == 1
