@@ -26,7 +26,7 @@ PAUSE_SECONDS = 0.15
 AGAIN_SECONDS = 0.3
 GIVE_UP_SECONDS = 120.0
 RECALL_MS = 1500
-RECALL_SLACK_MS = 1500
+RECALL_SLACK_MS = 3000
 """What a busy machine may add to a recall's deadline before it counts as late."""
 
 UNAVAILABLE = frozenset({"unavailable", "not_ready"})

@@ -26,6 +26,7 @@ from urllib.parse import quote
 import psycopg
 
 from junior_memory.database import embedded
+from junior_memory.database.supervisor import SUPERUSER
 from tests.model_server import ModelServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,6 +84,8 @@ class Deployment:
     extra: Mapping[str, str] = field(default_factory=dict)
     """Settings of the product on top of the usual ones."""
     code: Path = ROOT
+    prefix: tuple[str, ...] = ()
+    """What the product's processes are started with in front of them."""
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     ports: dict[str, int] = field(default_factory=dict)
 
@@ -106,26 +109,27 @@ class Deployment:
             "AI_MEMORY_MODEL": "gpt-4.1-mini",
             "OPENAI_API_KEY": "none",
             "OPENAI_BASE_URL": self.model.url,
+            "MEMORY_MODEL_TIMEOUT_MS": "5000",
             "MEMORY_TOKEN_WRITES_PER_MINUTE": "1000000",
             "MEMORY_TOKEN_READS_PER_MINUTE": "1000000",
             "MEMORY_LOG_LEVEL": "DEBUG",
         }
         if self.own_server:
             host = quote((self.directory / "socket").read_text(encoding="utf-8"), safe="")
-            given["DATABASE_URL"] = f"postgres://{embedded.SUPERUSER}@/{DATABASE}?host={host}"
+            given["DATABASE_URL"] = f"postgres://{SUPERUSER}@/{DATABASE}?host={host}"
         return given | dict(self.extra) | extra
 
     def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """Ask the database beside the product; a row for each of what it answers."""
         with self.connect() as line:
-            cursor = line.execute(statement, values or None)  # type: ignore[arg-type]
+            cursor = line.execute(statement, values or None)
             return cursor.fetchall() if cursor.description else []
 
     def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
         """Open a connection of one's own."""
         return psycopg.connect(
             host=(self.directory / "socket").read_text(encoding="utf-8"),
-            user=embedded.SUPERUSER,
+            user=SUPERUSER,
             dbname=DATABASE,
             autocommit=True,
             connect_timeout=5,
@@ -188,17 +192,13 @@ class Deployment:
     def _start(self, name: str, command: list[str], code: Path, extra: Mapping[str, str]) -> None:
         with (self.folder / f"{name}.log").open("ab") as log:
             self.running[name] = subprocess.Popen(
-                [*self.prefix(name), sys.executable, *command],
+                [*self.prefix, sys.executable, *command],
                 cwd=code,
                 env=self.environment(**extra),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
             )
-
-    def prefix(self, name: str) -> list[str]:  # noqa: ARG002 - for those who need one
-        """Return what a process is started with in front of it."""
-        return []
 
     def kill(self, name: str) -> None:
         """End a process at once, whatever it is doing."""

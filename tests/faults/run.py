@@ -22,11 +22,22 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "junior_memory.settings")
 
-from tests.faults import database_faults  # noqa: E402, F401
-from tests.faults.deployment import NotReady, make_seed, temporary_folder  # noqa: E402
-from tests.faults.trial import FAULTS, Fault, Skipped, Trial, attempt, understanding  # noqa: E402
-from tests.faults.verdict import Verdict  # noqa: E402
-from tests.model_server import model_server  # noqa: E402
+from tests.faults import (  # noqa: F401
+    database_faults,
+    model_faults,
+    process_faults,
+    time_faults,
+)
+from tests.faults.deployment import NotReady, make_seed, temporary_folder
+from tests.faults.trial import FAULTS, Fault, Skipped, Trial, attempt, understanding
+from tests.faults.verdict import Verdict
+from tests.model_server import model_server
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def told(verdict: Verdict, trial: Trial, seconds: float) -> str:
@@ -48,7 +59,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.list:
         for one in FAULTS.values():
-            print(f"{one.name:<24} {one.says}")
+            say(f"{one.name:<24} {one.says}")
         return 0
     if unknown := set(options.only or ()) - FAULTS.keys():
         parser.error(f"there is no fault {', '.join(sorted(unknown))}; --list names them")
@@ -63,11 +74,11 @@ def main() -> int:
             try:
                 verdict, trial = attempt(one, folder / "seed", tokens, place)
             except Skipped as reason:
-                print(f"skipped   {one.name:<22} {reason}", flush=True)
+                say(f"skipped   {one.name:<22} {reason}")
                 continue
             except NotReady as error:
                 tried += 1
-                print(f"NOT       {one.name:<22} {error}", flush=True)
+                say(f"NOT       {one.name:<22} {error}")
                 continue
             finally:
                 _put_away(place, options.keep, one)
@@ -80,10 +91,10 @@ def main() -> int:
             sums.calls_missing += verdict.calls_missing
             word = "survived" if verdict.survived else "NOT"
             line = told(verdict, trial, time.monotonic() - began)
-            print(f"{word:<9} {one.name:<22} {line}", flush=True)
+            say(f"{word:<9} {one.name:<22} {line}")
             for what, count in verdict.wrong.most_common():
-                print(f"          {count} × {what}", flush=True)
-    print(
+                say(f"          {count} × {what}")
+    say(
         f"{survived} of {tried} survived; lost {sums.lost}, double {sums.double}, back {sums.back},"
         f" leaked {sums.leaks}, calls not on record {sums.calls_missing}"
     )

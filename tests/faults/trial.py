@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,11 @@ class Trial:
         self.recovery_seconds = self.deployment.await_ready(seconds=seconds)
 
 
+def nullcontext_of(_: Deployment) -> AbstractContextManager[None]:
+    """Nothing is around."""
+    return nullcontext()
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One way to break it. `act` breaks and mends; what it needs is said beside it."""
@@ -60,7 +66,8 @@ class Fault:
     extra: dict[str, str] | None = None
     may_hang_up: bool = False
     model_may_fail: bool = False
-    prepare: Callable[[Deployment], None] | None = None
+    around: Callable[[Deployment], AbstractContextManager[None]] = nullcontext_of
+    """Entered before anything is started, left when everything has ended."""
 
 
 FAULTS: dict[str, Fault] = {}
@@ -128,22 +135,26 @@ def attempt(one: Fault, seed: Path, tokens: Tokens, folder: Path) -> tuple[Verdi
             model_may_fail=one.model_may_fail,
         )
         trial = Trial(deployment, clients)
-        try:
-            if one.prepare:
-                one.prepare(deployment)
-            if one.own_server:
-                deployment.start_server()
-            deployment.start_web()
-            deployment.start_worker()
-            deployment.await_ready()
-            clients.start()
+        with one.around(deployment):
             try:
-                trial.calm()
-                one.act(trial)
-                trial.recovered()
-                trial.calm()
+                return _tried(one, trial), trial
             finally:
-                clients.stop()
-            return judge(deployment, clients), trial
-        finally:
-            deployment.stop()
+                deployment.stop()
+
+
+def _tried(one: Fault, trial: Trial) -> Verdict:
+    deployment, clients = trial.deployment, trial.clients
+    if one.own_server:
+        deployment.start_server()
+    deployment.start_web()
+    deployment.start_worker()
+    deployment.await_ready()
+    clients.start()
+    try:
+        trial.calm()
+        one.act(trial)
+        trial.recovered()
+        trial.calm()
+    finally:
+        clients.stop()
+    return judge(deployment, clients)

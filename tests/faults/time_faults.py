@@ -1,0 +1,109 @@
+"""Clocks jump, and releases change while everybody goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.faults.deployment import ROOT, Deployment
+from tests.faults.trial import Skipped, Trial, fault
+
+LIBRARIES = (
+    "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
+    "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
+    "/usr/local/lib/faketime/libfaketimeMT.so.1",
+    "/usr/lib/faketime/libfaketimeMT.so.1",
+)
+JUMP_SECONDS = 8.0
+MIGRATIONS = "junior_memory/migrations"
+
+
+@contextlib.contextmanager
+def movable_clock(deployment: Deployment) -> Iterator[None]:
+    """Let a file say how far the clocks of web and worker are off. Raises Skipped."""
+    named = os.environ.get("LIBFAKETIME", "")
+    library = next((one for one in (named, *LIBRARIES) if one and Path(one).is_file()), None)
+    if library is None:
+        raise Skipped("libfaketime is not installed (LIBFAKETIME may name its file)")
+    _jump(deployment, "+0")
+    deployment.prefix = (
+        "env",
+        f"LD_PRELOAD={library}",
+        f"FAKETIME_TIMESTAMP_FILE={deployment.folder / 'clock'}",
+        "FAKETIME_NO_CACHE=1",
+        "FAKETIME_DONT_FAKE_MONOTONIC=1",
+    )
+    yield
+
+
+def _jump(deployment: Deployment, offset: str) -> None:
+    file = deployment.folder / "clock.new"
+    file.write_text(f"{offset}\n", encoding="ascii")
+    file.rename(deployment.folder / "clock")
+
+
+@fault("clock-ahead", "the clocks of web and worker jump a day ahead", around=movable_clock)
+def clock_ahead(trial: Trial) -> None:
+    _jump(trial.deployment, "+1d")
+    trial.calm(JUMP_SECONDS)
+    _jump(trial.deployment, "+0")
+
+
+@fault("clock-behind", "the clocks of web and worker jump a day back", around=movable_clock)
+def clock_behind(trial: Trial) -> None:
+    _jump(trial.deployment, "-1d")
+    trial.calm(JUMP_SECONDS)
+    _jump(trial.deployment, "+0")
+
+
+@contextlib.contextmanager
+def earlier_release(deployment: Deployment) -> Iterator[None]:
+    """Let everything be of the release before the newest migration, its database too.
+
+    Taken from the history where there is one. Raises Skipped.
+    """
+    history = ["git", "-C", str(ROOT)]
+    added = [*history, "log", "--diff-filter=A", "--format=%H", "-1", "--", MIGRATIONS]
+    try:
+        newest = subprocess.run(added, capture_output=True, text=True, check=True).stdout.strip()
+        packed = subprocess.run(
+            [*history, "archive", "--format=tar", f"{newest}~1"], capture_output=True, check=True
+        ).stdout
+    except (OSError, subprocess.CalledProcessError):
+        raise Skipped("there is no history to take an earlier release from") from None
+    earlier = deployment.folder / "earlier"
+    with tarfile.open(fileobj=io.BytesIO(packed)) as files:
+        files.extractall(earlier, filter="data")
+    known = len(list((earlier / MIGRATIONS).glob("[0-9]*.py")))
+    deployment.start_server()
+    deployment.manage("migrate", "--verbosity", "0", "junior_memory", f"{known:04d}")
+    deployment.code = earlier
+    yield
+
+
+@fault(
+    "release-changed",
+    "a new release migrates and takes over while the old one serves",
+    around=earlier_release,
+)
+def release_changed(trial: Trial) -> None:
+    deployment = trial.deployment
+    deployment.code = ROOT
+    deployment.manage("migrate", "--verbosity", "0")
+    trial.calm()
+    deployment.start_web("new-web")
+    deployment.start_worker("new-worker")
+    deployment.await_ready("new-web")
+    trial.calm()
+    deployment.ports["web"], deployment.ports["new-web"] = (
+        deployment.ports["new-web"],
+        deployment.ports["web"],
+    )
+    trial.calm()
+    deployment.end("web")
+    deployment.end("worker")
