@@ -115,6 +115,12 @@ class Settings:
         return self._or_posted(kind, lambda: kind(self.user))
 
     @property
+    def elsewhere_form(self) -> Any:
+        """Signing out everywhere else."""
+        kind = forms_settings.ElsewhereForm
+        return self._or_posted(kind, lambda: kind(self.user))
+
+    @property
     def token_form(self) -> Any:
         """A new token."""
         kind = forms_settings.TokenForm

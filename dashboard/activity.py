@@ -114,6 +114,7 @@ WHAT = {
     "mark_lifted": gettext_noop("allowed a forgotten fact to be learned again"),
     "password_changed": gettext_noop("changed your password"),
     "password_reset": gettext_noop("set a new password by mail"),
+    "sessions_ended": gettext_noop("signed out everywhere else"),
     "invitation_accepted": gettext_noop("joined by invitation"),
     "read_as_admin": gettext_noop("read your memories"),
     "admin_read": gettext_noop("read your memories"),

@@ -27,6 +27,7 @@ DONE = {
     "invitation_withdrawn": gettext_lazy("withdrew an invitation"),
     "password_changed": gettext_lazy("changed the password"),
     "password_reset": gettext_lazy("set a new password by mail"),
+    "sessions_ended": gettext_lazy("signed out everywhere else"),
     "person_deleted": gettext_lazy("deleted a person"),
     "person_invited": gettext_lazy("invited somebody"),
     "token_created": gettext_lazy("made a token"),

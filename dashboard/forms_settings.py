@@ -156,6 +156,23 @@ class PasswordForm(_SetPasswordForm):
         return typed
 
 
+class ElsewhereForm(_Form):
+    """Signing out everywhere else: the present password, when there is one."""
+
+    present = forms.CharField(
+        label=_("Present password"),
+        max_length=4096,
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not user.has_usable_password():
+            del self.fields["present"]
+        _dress(self)
+
+
 class TokenForm(_Form):
     """A new personal token."""
 

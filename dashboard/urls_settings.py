@@ -13,6 +13,7 @@ urlpatterns = [
     path("settings/profile", settings.change_profile, name="settings_profile"),
     path("settings/reading", settings.change_reading, name="settings_reading"),
     path("settings/password", settings.change_password, name="settings_password"),
+    path("settings/sign-out-elsewhere", settings.sign_out_elsewhere, name="settings_elsewhere"),
     path("settings/linking-code", identities.make_code, name="settings_code"),
     path(
         "settings/identities/<uuid:identity_id>/unlink", identities.unlink, name="settings_unlink"

@@ -1,4 +1,4 @@
-"""A forgotten password: a link by mail that sets a new one, once, and ends every session."""
+"""What ends every session of a person: a new password by a link, or a wish to be out elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 
 from junior_memory import clock
 from junior_memory.audit import Doer, record_audit
-from junior_memory.errors import NotFound
+from junior_memory.errors import InvalidInput, NotFound
 from junior_memory.models import User
 
 
@@ -54,3 +54,25 @@ def reset_password(uid: str, token: str, password: str, *, now: datetime | None 
         doer = Doer(user=user, via="page")
         record_audit("password_reset", doer, now=now or clock.now(), person_id=user.pk)
     return user
+
+
+def end_other_sessions(
+    user: User, present: str, *, doer: Doer, now: datetime | None = None
+) -> User:
+    """End every session of a person by keeping their password anew, with another salt.
+
+    Each session carries a digest of what is kept. Who has no password is asked for none: what is
+    kept instead of one changes. Links that were mailed before end too; tokens go on. Raises
+    InvalidInput when `present` is not the password.
+    """
+    with transaction.atomic():
+        locked = User.objects.select_for_update(of=("self",)).get(pk=user.pk)
+        if not locked.has_usable_password():
+            locked.set_unusable_password()
+        elif locked.check_password(present):
+            locked.set_password(present)
+        else:
+            raise InvalidInput("That is not your present password.", fields={"present": "wrong"})
+        locked.save(update_fields=["password"])
+        record_audit("sessions_ended", doer, now=now or clock.now(), person_id=user.pk)
+    return locked

@@ -16,12 +16,20 @@ from django.views.decorators.http import require_POST, require_safe
 from dashboard import words
 from dashboard.access import login_required
 from dashboard.account import Settings
-from dashboard.forms_settings import ConsentForm, PasswordForm, ProfileForm, ReadingForm, TopicsForm
+from dashboard.forms_settings import (
+    ConsentForm,
+    ElsewhereForm,
+    PasswordForm,
+    ProfileForm,
+    ReadingForm,
+    TopicsForm,
+)
 from dashboard.http import HtmxHttpRequest, doer_of, redirect_to, render, say, wants_part
 from dashboard.languages import read_as
 from junior_memory import people
 from junior_memory.audit import record_audit
 from junior_memory.errors import InvalidInput
+from junior_memory.passwords import end_other_sessions
 
 PAGE = "dashboard/settings/settings.html"
 PASSWORD_TRIES = 10
@@ -126,3 +134,22 @@ def change_password(request: HtmxHttpRequest) -> HttpResponse:
     update_session_auth_hash(request, user)
     record_audit("password_changed", doer_of(request), now=timezone.now(), person_id=user.pk)
     return changed(request, "password", "Password changed. Other sessions are signed out.")
+
+
+@sensitive_post_parameters()
+@login_required
+@require_POST
+def sign_out_elsewhere(request: HtmxHttpRequest) -> HttpResponse:
+    """End every other session of this person."""
+    people.spend_rate(f"password:{request.user.pk}", limit=PASSWORD_TRIES, window_seconds=600)
+    form = ElsewhereForm(request.user, request.POST)
+    if not form.is_valid():
+        return refused(request, "password", form)
+    try:
+        present = form.cleaned_data.get("present", "")
+        user = end_other_sessions(request.user, present, doer=doer_of(request))
+    except InvalidInput as error:
+        form.add_error("present", words.refused(error))
+        return refused(request, "password", form)
+    update_session_auth_hash(request, user)
+    return changed(request, "password", "Other sessions are signed out.")

@@ -129,9 +129,11 @@ def use_link(request: HttpRequest, uid: str, token: str) -> HttpResponse:
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """Sign out."""
+    """Sign out; the browser forgets the pages it holds, also those behind the back button."""
     logout(request)
-    return HttpResponseRedirect(reverse("sign_in"))
+    response = HttpResponseRedirect(reverse("sign_in"))
+    response["Clear-Site-Data"] = '"cache", "storage"'
+    return response
 
 
 @require_POST
