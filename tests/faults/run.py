@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
 import time
 from pathlib import Path
@@ -63,6 +64,7 @@ def main() -> int:
         return 0
     if unknown := set(options.only or ()) - FAULTS.keys():
         parser.error(f"there is no fault {', '.join(sorted(unknown))}; --list names them")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # What was started is ended.
     chosen = [FAULTS[name] for name in options.only or FAULTS]
     with temporary_folder() as folder:
         with model_server(understanding()) as model:
