@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from junior_memory import budgets, event_rows, events, paid_calls, spending, turnover
 from junior_memory.day_windows import WINDOWS, end_of, since_of, start_of
 from junior_memory.models import Agent, ConversationEvent, ModelCall
-from junior_memory.paid_calls import NOTHING, PURPOSES, UNUSED, USED, Call, Which
+from junior_memory.paid_calls import NOTHING, PURPOSES, RECALL, UNUSED, USED, Call, Which
 from tests.cast import Cast
 from tests.factories import AgentFactory, make_memory
 
@@ -64,8 +65,8 @@ def own(cast: Cast, name: str, calls: list[ModelCall], at: datetime, *, useful: 
 def spent(cast: Cast, now: datetime) -> Cast:
     """Live through four months in which everything happened, some of it in the same moment."""
     other = AgentFactory.create(name="other")
-    for number in range(180):
-        at = now - timedelta(hours=17 * number, minutes=number % 5)
+    for number in range(110):
+        at = now - timedelta(hours=27 * number, minutes=number % 5)
         calls = [call(at, number, agent=other if number % 4 else None)]
         name = OWNERS[number % len(OWNERS)]
         if number % 3 == 0:
@@ -149,20 +150,50 @@ def test_the_list_of_each_day_adds_up_to_each_part_of_its_bar(spent: Cast, now: 
     for day, purpose in itertools.product(costs.days, PURPOSES):
         which = Which(since=start_of(day.date), until=end_of(day.date), purpose=purpose)
         assert added(all_of(which))[0] == getattr(day, f"{purpose}_usd")
-    for part in spending.split_by_day(costs, "operation"):
-        for day, cost in zip(costs.days, part.by_day, strict=True):
-            until = min(end_of(day.date), now)
-            which = Which(since=start_of(day.date), until=until, purpose=NOTHING)
-            if part.name != NOTHING:
-                named = [one.name for one in spending.split_by_day(costs, "operation")]
-                which = Which(
-                    since=start_of(day.date),
-                    until=until,
-                    purpose=USED,
-                    operation=None if part.name == spending.OTHER else part.name,
-                    not_operations=tuple(named) if part.name == spending.OTHER else (),
-                )
-            assert added(all_of(which))[0] == cost
+
+
+@pytest.mark.parametrize("split", spending.SPLITS)
+def test_the_list_of_each_drawn_part_adds_up_to_it(spent: Cast, now: datetime, split: str) -> None:
+    for number in range(4):
+        own(spent, events.MEMORIES_CAPTURED, [call(now, 50 + number)], now, useful=False)
+    ModelCall.objects.filter(model="").update(model="model-c", operation="model_d")
+    ModelCall.objects.filter(input_tokens=51).update(model="model-e")
+    ModelCall.objects.filter(input_tokens=52).update(model="model-f")
+    costs = spending.costs(90, now=now)
+    parts = spending.split_by_day(costs, split)
+    names = tuple(part.name for part in parts if part.name not in {spending.OTHER, NOTHING})
+    assert {spending.OTHER, NOTHING} < {part.name for part in parts}
+    for part in parts:
+        narrowed: dict[str, Any] = {split: part.name}
+        if part.name == spending.OTHER:
+            narrowed = {f"not_{split}s": names}
+        purpose = NOTHING if part.name == NOTHING else USED
+        narrowed = {} if part.name == NOTHING else narrowed
+        which = Which(since=since_of(now, 90), until=now, purpose=purpose, **narrowed)
+        assert added(all_of(which, limit=50))[0] == part.total_usd
+
+
+def test_both_ends_of_a_stretch_count_and_nothing_beyond(cast: Cast, now: datetime) -> None:
+    step = timedelta(microseconds=1)
+    since = start_of(now.date())
+    for at in (since - step, since, now, now + step):
+        call(at, 3)
+        own(cast, events.MEMORIES_RECALLED, [call(at, 4)], at, useful=True)
+    calls = all_of(Which(since=since, until=now))
+    assert [(one.at, one.purpose) for one in calls if one.purpose == RECALL] == [
+        (now, RECALL),
+        (since, RECALL),
+    ]
+    assert len(calls) == 4
+    assert spending.costs(7, now=now).days[-1].recall_usd == 2 * Decimal("0.33")
+
+
+def test_a_call_is_listed_at_the_moment_of_its_event(cast: Cast, now: datetime) -> None:
+    late = [call(now - timedelta(days=3), number) for number in (3, 4, 5)]
+    own(cast, events.MEMORIES_CAPTURED, late, now, useful=False)
+    calls = all_of(Which(since=now, until=now), limit=1)
+    assert {one.id for one in calls} == {one.pk for one in late}
+    assert {one.at for one in calls} == {now}
 
 
 def test_what_has_no_price_is_listed_and_not_guessed(spent: Cast, now: datetime) -> None:
