@@ -7,6 +7,7 @@ inventory and leave a receipt.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -293,6 +294,57 @@ def bring_back(
     return memory
 
 
+def _bring_back_together(heads: Sequence[Memory], *, now: datetime) -> frozenset[UUID]:
+    """Bring those back about which there is nothing to decide; the number of statements is fixed.
+
+    Not: what has expired, is held by a twin, is there twice, or might not fit its quota.
+    """
+    plain = [
+        memory
+        for memory in heads
+        if memory.archived_at is not None
+        and memory.archive_reason in OWN_REASONS
+        and memory.purged_at is None
+        and (memory.expires_at is None or memory.expires_at > now)
+    ]
+    times = Counter(memory.fingerprint for memory in heads)
+    prints = [memory.fingerprint for memory in plain]
+    held = set(
+        Memory.objects.filter(
+            fingerprint__in=prints, archived_at__isnull=True, superseded_at__isnull=True
+        ).values_list("fingerprint", flat=True)
+    )
+    alone = [
+        each for each in plain if times[each.fingerprint] == 1 and each.fingerprint not in held
+    ]
+    fitting = _within_quota(alone, among=heads, now=now)
+    chain = Memory.objects.filter(
+        pk__in=_chain([memory.pk for memory in fitting]), purged_at__isnull=True
+    )
+    Tombstone.objects.filter(memory__in=chain).delete()
+    chain.update(archived_at=None, archive_reason="", purge_at=None, forget_batch=None)
+    for memory in fitting:
+        memory.archived_at, memory.archive_reason = None, ""
+        memory.purge_at, memory.forget_batch = None, None
+    embeddings.cover(fitting, now=now)
+    return frozenset(memory.pk for memory in fitting)
+
+
+def _within_quota(
+    memories: Sequence[Memory], *, among: Sequence[Memory], now: datetime
+) -> list[Memory]:
+    """Return what fits even if all of `among` came back, for each owner and agent."""
+    wanted = Counter((one.owner, one.agent) for one in among if one.visibility != "public")
+    full = {
+        (owner, agent)
+        for (owner, agent), count in wanted.items()
+        if owner is not None and quota_use(owner, agent, now=now) + count > conf().active_quota
+    }
+    return [
+        one for one in memories if one.visibility == "public" or (one.owner, one.agent) not in full
+    ]
+
+
 def restore_batch(
     viewer: Viewer, batch_id: UUID, *, doer: Doer, now: datetime | None = None
 ) -> Restoring:
@@ -319,7 +371,8 @@ def restore_batch(
             .defer("search_vector")
             .order_by("created_at", "id")
         )
-        restored = 0
+        together = _bring_back_together(list(heads), now=moment)
+        restored = len(together)
         # What the person may no longer touch, as after leaving an organization, is named as well.
         skipped = [
             Refusal(left, NotFound.code)
@@ -329,6 +382,8 @@ def restore_batch(
             .values_list("pk", flat=True)
         ]
         for memory in heads:
+            if memory.pk in together:
+                continue
             try:
                 if memory.purged_at is not None:
                     raise NotFound

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -356,3 +357,61 @@ def test_batch_names_what_its_person_may_no_longer_touch(cast: Cast) -> None:
     cast.alice.memberships.all().delete()
     undone = forgetting.restore_batch(viewer, batch.batch_id, doer=BY_TEST)
     assert (undone.restored, [one.id for one in undone.skipped]) == (0, [team.pk])
+
+
+def statements_of_undoing(cast: Cast, count: int, now: datetime) -> int:
+    """Forget so many at once, undo it, and say in how many statements."""
+    viewer = access.person(cast.alice)
+    for number in range(count):
+        make_memory(owner=cast.alice, content=f"Fact {number} of {count}.")
+    batch = forgetting.forget_all(viewer, doer=BY_TEST, now=now)
+    with CaptureQueriesContext(connection) as asked:
+        undone = forgetting.restore_batch(viewer, batch.batch_id, doer=BY_TEST, now=now)
+    assert (undone.restored, undone.skipped) == (len(batch.forgotten), ())
+    return len(asked)
+
+
+def test_undoing_takes_as_many_statements_for_many_as_for_few(cast: Cast, now: datetime) -> None:
+    few = statements_of_undoing(cast, 3, now)
+    assert statements_of_undoing(cast, 60, now) == few
+    assert len(active(cast.alice, now)) == 63
+    assert not Tombstone.objects.exists()
+
+
+def test_undoing_leaves_out_what_cannot_come_back_and_brings_all_else(
+    cast: Cast, now: datetime
+) -> None:
+    viewer = access.person(cast.alice)
+    plain = make_memory(owner=cast.alice, content="Likes oolong.", now=now)
+    older = make_memory(owner=cast.alice, content="Sings on Mondays.", now=now)
+    newer = memories.correct_memory(
+        viewer, older.pk, "Sings on Tuesdays.", version=1, doer=BY_TEST, now=now
+    )
+    brief = make_memory(
+        owner=cast.alice, content="Is in Porto.", expires_at=now + timedelta(hours=1), now=now
+    )
+    twin = make_memory(owner=cast.alice, content="Rides a tandem.", now=now)
+    batch = forgetting.forget_all(viewer, doer=BY_TEST, now=now)
+    again = make_memory(owner=cast.alice, content="Rides a tandem.", now=now)
+    later = now + timedelta(hours=2)
+    undone = forgetting.restore_batch(viewer, batch.batch_id, doer=BY_TEST, now=later)
+    assert [(one.id, one.code) for one in undone.skipped] == [(brief.pk, "expired")]
+    assert undone.restored == 3
+    assert active(cast.alice, later) == {plain.content, newer.content, again.content}
+    older.refresh_from_db()
+    twin.refresh_from_db()
+    assert (older.archived_at, older.superseded_by_id) == (None, newer.pk)
+    assert (twin.archived_at, twin.superseded_by_id) == (None, again.pk)
+
+
+def test_undoing_stops_at_the_quota(cast: Cast, now: datetime, settings: Any) -> None:
+    viewer = access.person(cast.alice)
+    for number in range(4):
+        make_memory(owner=cast.alice, content=f"Fact {number}.")
+    batch = forgetting.forget_all(viewer, doer=BY_TEST, now=now)
+    make_memory(owner=cast.alice, content="Something new.")
+    settings.JUNIOR_MEMORY = settings.JUNIOR_MEMORY | {"active_quota": 3}
+    undone = forgetting.restore_batch(viewer, batch.batch_id, doer=BY_TEST, now=now)
+    assert undone.restored == 2
+    assert {one.code for one in undone.skipped} == {"quota_exceeded"}
+    assert len(active(cast.alice, now)) == 3
