@@ -161,7 +161,8 @@ def operational_report(*, now: datetime | None = None) -> OperationalReport:
 
 def _metrics(stats: dict[str, int], extraction_usd: Decimal) -> Iterable[Metric]:
     active, embedded = stats["active"], stats["embedded"]
-    share = round(100 * embedded / active) if active else 0
+    # Rounded down: what lacks one vector is not at 100 %.
+    share = 100 * embedded // active if active else 0
     coverage = "neutral"
     if active and embedded:
         coverage = "good" if embedded == active else "warning"

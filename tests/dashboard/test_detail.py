@@ -108,7 +108,7 @@ def test_uses_of_others_are_a_count_alone(cast: Cast, alice_client: Client) -> N
     assert "alice-chat" in page
     assert "bob-chat" not in page, "leaked"
     assert "Given to the assistant 2 times." in page
-    assert "Of these, 1 in conversations that are not yours to see." in page
+    assert "Of these, 1 in a conversation that is not yours to see." in page
     assert "used twice" in text(alice_client.get("/memories"))
 
 

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from junior_memory import admin_reads, capture, forgetting
+from junior_memory import admin_reads, capture, forgetting, reports
 from junior_memory.access import person
 from junior_memory.audit import Doer, record_audit
 from junior_memory.models import (
@@ -298,3 +298,14 @@ def test_the_isolation_of_people_is_tested_at_a_click_and_nothing_of_it_stays(
 def test_only_staff_test_the_isolation(cast: Cast, sign_in: SignIn) -> None:
     assert sign_in(cast.alice).post("/system/self-test").status_code == 403
     assert sign_in(cast.root).get("/system/self-test").status_code == 405
+
+
+def test_coverage_is_full_only_when_nothing_lacks_a_vector() -> None:
+    stats = {"createdThirtyDays": 0, "private": 0, "org": 0, "public": 0}
+    for embedded, said, tone in (
+        (565, "99%", "warning"),
+        (566, "100%", "good"),
+        (0, "0%", "neutral"),
+    ):
+        *_, coverage = reports._metrics(stats | {"active": 566, "embedded": embedded}, Decimal(0))
+        assert (coverage.value, coverage.tone) == (said, tone)
