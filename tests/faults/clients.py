@@ -12,7 +12,7 @@ import json
 import re
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,8 +26,8 @@ PAUSE_SECONDS = 0.15
 AGAIN_SECONDS = 0.3
 GIVE_UP_SECONDS = 120.0
 RECALL_MS = 1500
-RECALL_SLACK_MS = 3000
-"""What a busy machine may add to a recall's deadline before it counts as late."""
+RECALL_SLACK_MS = 1000
+"""What may come on top of a recall's deadline, beside what a call that asks nothing takes then."""
 
 UNAVAILABLE = frozenset({"unavailable", "not_ready"})
 
@@ -69,12 +69,15 @@ class Clients:
     """Whether a tool may refuse, because the model that reviews its fact is away."""
     slow_seconds: float = 30.0
     ledger: Ledger = field(default_factory=Ledger)
-    sends: frozenset[str] = frozenset({"write", "read", "recall", "session", "forget", "tool"})
+    sends: frozenset[str] = frozenset(
+        {"write", "read", "page", "recall", "session", "forget", "tool", "probe"}
+    )
 
     def __post_init__(self) -> None:
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
         self._numbers = iter(range(1, 10**9))
+        self._probes: deque[tuple[float, float]] = deque(maxlen=200)
 
     def start(self) -> None:
         """Begin, each thing in a thread of its own."""
@@ -138,15 +141,40 @@ class Clients:
         self._seen(who, lambda: self.call("GET", "/memories?limit=25", token))
         self._seen(who, lambda: self.call("GET", "/memories?q=shelf+tea", token))
 
+    def _page(self, who: int) -> None:
+        """Open the page of what is remembered, signed in."""
+        headers = {"Cookie": self.tokens.cookies[who]}
+        sent = self._sent("GET", "/memories", None, headers)
+        if sent is None:
+            return
+        status, raw, retry_after = sent
+        shown = {found[0] for found in MARK.finditer(raw.decode())}
+        with self.ledger.lock:
+            self.ledger.leaks.extend(one for one in shown if not one.startswith(f"mark{who}n"))
+        if status == 503 and not retry_after:
+            self._note_wrong("GET page 503 without retry-after")
+        elif status not in {200, 503}:
+            self._note_wrong(f"GET page {status}")
+
     # What their assistant does.
 
     def _recall(self, who: int) -> None:
         body = {**_turn(who), "text": "Which tea is on the shelf?", "deadlineMs": RECALL_MS}
         began = time.monotonic()
         self._seen(who, lambda: self.call("POST", "/recall", self.tokens.host, body))
-        if (time.monotonic() - began) * 1000 > RECALL_MS + RECALL_SLACK_MS:
+        took = time.monotonic() - began
+        # A busy machine makes everybody wait, also who asks for nothing.
+        busy = max((seconds for at, seconds in list(self._probes) if at > began), default=0.0)
+        if (took - busy) * 1000 > RECALL_MS + RECALL_SLACK_MS:
             with self.ledger.lock:
                 self.ledger.late_recalls += 1
+
+    def _probe(self, _: int) -> None:
+        """Ask whether the process is there, and note how long that took."""
+        began = time.monotonic()
+        self._sent("GET", "/healthz", None, {})
+        ended = time.monotonic()
+        self._probes.append((ended, ended - began))
 
     def _tool(self, who: int) -> None:
         mark = self.mark(who)
@@ -185,6 +213,12 @@ class Clients:
                 self.ledger.sessions[mark] = _key(mark)
         return mark
 
+    def retry(self, session_id: str) -> bool:
+        """Let a session that was given up be tried again, as staff do on the System page."""
+        path = f"/sessions/{session_id}/retry?agent=default"
+        said = self.call("POST", path, self.tokens.staff, ok=(200, 202))
+        return said is not None
+
     def _seen(self, who: int, ask: Callable[[], Any]) -> None:
         """Ask, and note what is shown that is another one's, or was forgotten before."""
         with self.ledger.lock:
@@ -214,7 +248,7 @@ class Clients:
             if said is not None:
                 return said
             time.sleep(AGAIN_SECONDS)
-        self._note_wrong(f"{method} {_place(path)} never answered")
+        self._note_wrong(f"{method} {_place(BASE + path)} never answered")
         return None
 
     def call(
@@ -226,12 +260,27 @@ class Clients:
         *,
         ok: tuple[int, ...] = (200,),
     ) -> Any:
-        """Make one call on a connection of its own; None when it was refused or not answered."""
-        line = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=self.slow_seconds)
+        """Make one call; None when it was refused or not answered."""
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        sent = self._sent(method, BASE + path, body, headers)
+        if sent is None:
+            return None
+        status, raw, retry_after = sent
+        if status == 422 and self.model_may_fail and "/tools/" in path:
+            return {}
+        if status in ok:
+            return json.loads(raw) if raw else {}
+        self._judge_refusal(f"{method} {_place(BASE + path)}", status, raw, retry_after)
+        return None
+
+    def _sent(
+        self, method: str, path: str, body: Any, headers: dict[str, str]
+    ) -> tuple[int, bytes, str | None] | None:
+        """Send it on a connection of its own; returns status, body, and when to come again."""
+        line = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=self.slow_seconds)
         place = f"{method} {_place(path)}"
         try:
-            line.request(method, BASE + path, json.dumps(body) if body else None, headers)
+            line.request(method, path, json.dumps(body) if body else None, headers)
             answer = line.getresponse()
             raw, status = answer.read(), answer.status
         except TimeoutError:
@@ -245,12 +294,7 @@ class Clients:
         finally:
             line.close()
         self._note(f"{place} {status}")
-        if status == 422 and self.model_may_fail and "/tools/" in place:
-            return {}
-        if status in ok:
-            return json.loads(raw) if raw else {}
-        self._judge_refusal(place, status, raw, answer.headers.get("retry-after"))
-        return None
+        return status, raw, answer.headers.get("retry-after")
 
     def _judge_refusal(self, place: str, status: int, raw: bytes, retry_after: str | None) -> None:
         """A refusal says 503 in our shape, and when to come again."""
@@ -288,4 +332,6 @@ def _key(mark: str) -> str:
 
 
 def _place(path: str) -> str:
+    """Return an address without what is particular to one call."""
+    path = path.removeprefix(BASE) if path.startswith(BASE) else f"page {path}"
     return re.sub("[0-9a-f-]{36}", "ID", path.partition("?")[0])

@@ -49,13 +49,24 @@ agent, _ = people.agent_named("default")
 agent.extract = True
 agent.save(update_fields=["extract"])
 _, host = people.create_agent_token(agent, scopes=["recall", "sessions", "tools"], doer=doer)
-tokens = []
+from django.conf import settings
+from django.contrib import auth
+from django.contrib.sessions.backends.db import SessionStore
+tokens, cookies = [], []
 for number in range(int(sys.argv[1])):
     user = people.create_person(f"person{number}@example.com")
     actor = ActorRef("web", "faults", str(number))
     people.link_identity(people.identity_for(actor), user, doer=doer)
     tokens.append(people.create_personal_token(user, scopes=["read", "write"], doer=doer)[1])
-print(json.dumps({"host": host, "people": tokens}))
+    kept = SessionStore()
+    kept[auth.SESSION_KEY] = str(user.pk)
+    kept[auth.BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    kept[auth.HASH_SESSION_KEY] = user.get_session_auth_hash()
+    kept.create()
+    cookies.append(f"{settings.SESSION_COOKIE_NAME}={kept.session_key}")
+boss = people.create_person("staff@example.com", staff=True)
+_, staff = people.create_personal_token(boss, scopes=["read", "report"], doer=doer)
+print(json.dumps({"host": host, "staff": staff, "people": tokens, "cookies": cookies}))
 """
 
 
@@ -68,7 +79,10 @@ class Tokens:
     """Who may call: the assistant's host, and each person by number."""
 
     host: str
+    staff: str
     people: tuple[str, ...]
+    cookies: tuple[str, ...]
+    """What the browser of each person sends, who is signed in."""
 
 
 @dataclass
@@ -295,7 +309,7 @@ def temporary_folder() -> Iterator[Path]:
 def make_seed(folder: Path, model: ModelServer) -> Tokens:
     """Fill a folder with a migrated deployment of a few people; returns their tokens."""
     folder.mkdir(mode=0o755)
-    seed = Deployment(folder, model, Tokens("", ()))
+    seed = Deployment(folder, model, Tokens("", "", (), ()))
     try:
         server = embedded.use_server(seed.directory)
         embedded.create_database_if_absent(server, DATABASE)
@@ -312,7 +326,7 @@ def make_seed(folder: Path, model: ModelServer) -> Tokens:
         if done.returncode:
             raise NotReady(f"nobody could be made: {done.stderr.strip().splitlines()[-1]}")
         said = json.loads(done.stdout)
-        return Tokens(said["host"], tuple(said["people"]))
+        return Tokens(said["host"], said["staff"], tuple(said["people"]), tuple(said["cookies"]))
     finally:
         seed.stop()
 

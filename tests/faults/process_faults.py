@@ -8,6 +8,9 @@ from tests.faults.trial import Trial, fault
 from tests.model_server import Reply
 
 TIMES = 3
+UNDER_WAY = 2
+"""Calls of recalls and searches that these clients have under way at most."""
+
 SLOW_SECONDS = 1.0
 FROZEN_SECONDS = 40.0
 """Longer than a worker may be silent before another one takes its jobs."""
@@ -18,7 +21,12 @@ def _slow(trial: Trial) -> None:
     trial.model.always = Reply(text=trial.model.always.text, delay_seconds=SLOW_SECONDS)
 
 
-@fault("web-killed", "the web process is killed mid-call, three times", may_hang_up=True)
+@fault(
+    "web-killed",
+    "the web process is killed mid-call, three times",
+    may_hang_up=True,
+    unrecorded=UNDER_WAY * TIMES,
+)
 def web_killed(trial: Trial) -> None:
     _slow(trial)
     for _ in range(TIMES):
@@ -67,7 +75,12 @@ def worker_frozen(trial: Trial) -> None:
         frozen.send_signal(signal.SIGCONT)
 
 
-@fault("everything-killed", "database, web and worker are killed at once", may_hang_up=True)
+@fault(
+    "everything-killed",
+    "database, web and worker are killed at once",
+    may_hang_up=True,
+    unrecorded=UNDER_WAY,
+)
 def everything_killed(trial: Trial) -> None:
     _slow(trial)
     trial.deployment.kill("web")

@@ -13,6 +13,8 @@ DRAIN_SECONDS = 150.0
 
 UNFINISHED = """SELECT count(*) FROM junior_memory_completedsession
 WHERE state IN ('queued', 'processing')"""
+FAILED = """SELECT session_id FROM junior_memory_completedsession
+WHERE state = 'failed' AND left(reason, 6) = 'model_' AND transcript IS NOT NULL"""
 ROWS = "SELECT content, archived_at IS NULL FROM junior_memory_memory WHERE content LIKE %s"
 EVENTS = """SELECT session.session_id, session.state, count(event.id)
 FROM junior_memory_completedsession AS session
@@ -27,7 +29,7 @@ WHERE archived_at IS NULL AND superseded_at IS NULL AND held_at IS NULL AND NOT 
 
 @dataclass
 class Verdict:
-    """How one fault was outlived; every count but the last three has to be nothing."""
+    """How one fault was outlived; counts of what went wrong have to be nothing."""
 
     lost: int = 0
     double: int = 0
@@ -35,6 +37,9 @@ class Verdict:
     leaks: int = 0
     wrong: Counter[str] = field(default_factory=Counter)
     calls_missing: int = 0
+    calls_excused: int = 0
+    given_up: int = 0
+    """Sessions that failed with the model's reason, and were processed when staff retried them."""
     answered: int = 0
     refused: int = 0
     extra_calls: int = 0
@@ -43,8 +48,9 @@ class Verdict:
     @property
     def survived(self) -> bool:
         """True when nothing was lost, double, back, leaked, unpaid or wrongly answered."""
-        counts = (self.lost, self.double, self.back, self.leaks, self.calls_missing)
-        return not any(counts) and not self.wrong
+        counts = (self.lost, self.double, self.back, self.leaks)
+        is_paid = self.calls_missing <= self.calls_excused
+        return is_paid and not any(counts) and not self.wrong
 
 
 def drain(deployment: Deployment, *, seconds: float = DRAIN_SECONDS) -> int:
@@ -65,7 +71,11 @@ def judge(deployment: Deployment, clients: Clients) -> Verdict:
         answered=sum(ledger.answers.values()) - ledger.refused(),
         refused=ledger.refused(),
     )
-    if waiting := drain(deployment):
+    waiting = drain(deployment)
+    if not waiting and clients.model_may_fail:
+        verdict.given_up = _retry_failed(deployment, clients, verdict)
+        waiting = drain(deployment)
+    if waiting:
         verdict.wrong["sessions not finished"] += waiting
     _judge_rows(deployment, clients, verdict)
     _judge_sessions(deployment, clients, verdict)
@@ -74,6 +84,15 @@ def judge(deployment: Deployment, clients: Clients) -> Verdict:
     if ledger.late_recalls:
         verdict.wrong["recall beyond its deadline"] += ledger.late_recalls
     return verdict
+
+
+def _retry_failed(deployment: Deployment, clients: Clients, verdict: Verdict) -> int:
+    """Retry what was given up on the model; returns how many."""
+    failed = [str(name) for (name,) in deployment.sql(FAILED)]
+    for name in failed:
+        if not clients.retry(name):
+            verdict.wrong["session cannot be retried"] += 1
+    return len(failed)
 
 
 def _judge_rows(deployment: Deployment, clients: Clients, verdict: Verdict) -> None:
