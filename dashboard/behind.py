@@ -106,6 +106,7 @@ class CallsAsked:
     purpose: str = ""
     operation: str | None = None
     model: str | None = None
+    outcome: str = ""
     reason: str = ""
     not_operations: tuple[str, ...] = ()
     not_models: tuple[str, ...] = ()
@@ -121,6 +122,7 @@ class CallsAsked:
             purpose=purpose if purpose in {*PURPOSES, USED} else "",
             operation=_text(values, "operation"),
             model=_text(values, "model"),
+            outcome=_text(values, "outcome") or "",
             reason=_text(values, "reason") or "",
             not_operations=_left_out(values, "not_operation"),
             not_models=_left_out(values, "not_model"),
@@ -136,6 +138,7 @@ class CallsAsked:
             purpose=self.purpose,
             operation=self.operation,
             model=self.model,
+            outcome=self.outcome,
             reason=self.reason,
             not_operations=self.not_operations,
             not_models=self.not_models,
@@ -150,6 +153,7 @@ class CallsAsked:
         found += [("purpose", self.purpose)] if self.purpose else []
         found += [("operation", self.operation)] if self.operation is not None else []
         found += [("model", self.model)] if self.model is not None else []
+        found += [("outcome", self.outcome)] if self.outcome else []
         found += [("reason", self.reason)] if self.reason else []
         found += [("not_operation", one) for one in self.not_operations]
         found += [("not_model", one) for one in self.not_models]

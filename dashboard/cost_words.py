@@ -67,6 +67,11 @@ def outcome_name(name: str) -> str:
     return _(OUTCOMES[name]) if name in OUTCOMES else name.replace("_", " ").capitalize()
 
 
+def answer_name(outcome: str) -> str:
+    """Say in words how a call came out, good or not."""
+    return _("Answered") if outcome == paid_calls.GOOD else outcome_name(outcome)
+
+
 def cost_of(share: Share | Total) -> str:
     """Write a share's cost; what has no known price is said, not guessed."""
     if share.unknown == share.calls:

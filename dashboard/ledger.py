@@ -20,6 +20,7 @@ from dashboard.behind import (
     Stretch,
 )
 from dashboard.cost_words import (
+    answer_name,
     cost_of,
     exact_usd,
     operation_name,
@@ -30,6 +31,7 @@ from dashboard.overview_cards import Card, Note, ShareLine
 from dashboard.words import number
 from junior_memory import budgets, event_rows, paid_calls, spending, turnover
 from junior_memory.budgets import DAY
+from junior_memory.day_windows import WINDOWS
 from junior_memory.errors import NotFound
 from junior_memory.event_rows import RECALLS, USEFUL
 from junior_memory.models import Agent, ArchiveReason, MemoryKind, Origin, Visibility
@@ -40,8 +42,8 @@ from junior_memory.spending import Paid
 
 PAGE_SIZE = 50
 
+SMALL_PRINT = gettext_noop("Newest first, in UTC; tokens in and out; amounts to the last digit.")
 OF_USE = gettext_noop("Of use")
-ANSWERED = gettext_noop("Answered")
 PARTS = {
     turnover.CREATED: gettext_noop("Created"),
     turnover.PRIVATE: gettext_noop("Created, private"),
@@ -118,6 +120,8 @@ class Ledger:
     older: str
     chips: tuple[Chip, ...] = ()
     choices: tuple[Choice, ...] = ()
+    day_choices: tuple[Choice, ...] = ()
+    small_print: str = ""
     breakdowns: tuple[Breakdown, ...] = ()
     newest: str = ""
     until_now: str = ""
@@ -135,9 +139,11 @@ def read_calls(asked: CallsAsked, *, now: datetime, after: After | None = None) 
         cards=tuple(_call_cards(asked, lines, now)),
         chips=tuple(_chips(asked)),
         breakdowns=tuple(_breakdowns(asked, lines)),
+        small_print=_(SMALL_PRINT),
         entries=tuple(_call_entry(call, asked) for call in found.rows),
         older=asked.url(after=found.after) if found.after else "",
         newest=asked.url() if after else "",
+        day_choices=_day_choices(asked.stretch, asked.url),
         until_now=_until_now(asked.stretch, asked.url),
         days=asked.stretch.days,
     )
@@ -179,6 +185,8 @@ def _chips(asked: CallsAsked) -> Iterable[Chip]:
         yield Chip(name, asked.url(purpose="", reason=""))
     if asked.reason:
         yield Chip(outcome_name(asked.reason), asked.url(reason=""))
+    if asked.outcome:
+        yield Chip(answer_name(asked.outcome), asked.url(outcome=""))
     if asked.operation is not None:
         yield Chip(operation_name(asked.operation), asked.url(operation=None))
     if asked.model is not None:
@@ -224,22 +232,22 @@ def _breakdowns(asked: CallsAsked, lines: tuple[Paid, ...]) -> Iterable[Breakdow
             lambda key: key or "–",
             lambda key: {"model": key, "not_models": ()},
         ),
-        split(_("Reason"), lambda one: one.reason, outcome_name, lambda key: {"reason": key}),
+        split(_("Reason"), lambda one: one.reason, outcome_name, lambda key: {"reason": key})
+        if asked.purpose == NOTHING
+        else split(
+            _("Outcome"), lambda one: one.outcome, answer_name, lambda key: {"outcome": key}
+        ),
     )
-    is_for_nothing = asked.purpose == NOTHING
-    for one in found if is_for_nothing else found[:-1]:
-        if len(one.shares) > 1:
-            yield one
+    return (one for one in found if len(one.shares) > 1)
 
 
 def _call_entry(call: Call, asked: CallsAsked | None) -> Entry:
-    is_good = call.outcome == GOOD
-    came = _(ANSWERED) if is_good and call.purpose != NOTHING else outcome_name(call.reason)
+    is_good = call.outcome == GOOD and call.purpose != NOTHING
     notes = [
         purpose_name(call.purpose),
         call.model or "–",
-        came,
-        _("{tokens_in} tokens in, {tokens_out} out").format(
+        answer_name(call.outcome) if is_good else outcome_name(call.reason),
+        _("{tokens_in} in, {tokens_out} out").format(
             tokens_in=number(call.input_tokens), tokens_out=number(call.output_tokens)
         ),
         _("{n} ms").format(n=number(call.duration_ms)),
@@ -253,7 +261,7 @@ def _call_entry(call: Call, asked: CallsAsked | None) -> Entry:
         what=operation_name(call.operation),
         notes=tuple(notes),
         amount=exact_usd(call.cost_usd),
-        tone="" if is_good and call.purpose != NOTHING else "danger",
+        tone="" if is_good else "danger",
         url=url,
     )
 
@@ -288,6 +296,7 @@ def read_budget(asked: BudgetAsked, *, now: datetime, after: After | None = None
         chips=(Chip(asked.agent, BudgetAsked(period=asked.period, until=asked.until).url()),)
         if asked.agent
         else (),
+        small_print=_(SMALL_PRINT),
         entries=tuple(_call_entry(call, None) for call in found.rows),
         older=asked.url(after=found.after) if found.after else "",
         newest=asked.url() if after else "",
@@ -303,7 +312,7 @@ def read_events(asked: EventsAsked, *, now: datetime, after: After | None = None
     return Ledger(
         title=_(EVENTS[asked.kind]),
         period=_period(asked.stretch, now),
-        cards=(Card(_("Events"), number(count), (Note(_("newest first")),)),),
+        cards=(Card(_("Events"), number(count), ()),),
         choices=tuple(
             Choice(_(EVENTS[kind]), asked.url(kind=kind), kind == asked.kind)
             for kind in kinds
@@ -312,6 +321,7 @@ def read_events(asked: EventsAsked, *, now: datetime, after: After | None = None
         entries=tuple(_event_entry(one, asked) for one in found.rows),
         older=asked.url(after=found.after) if found.after else "",
         newest=asked.url() if after else "",
+        day_choices=_day_choices(asked.stretch, asked.url),
         until_now=_until_now(asked.stretch, asked.url),
         days=asked.stretch.days,
     )
@@ -326,7 +336,8 @@ def _event_entry(event: event_rows.Happening, asked: EventsAsked) -> Entry:
         of = ngettext("of {n} candidate", "of {n} candidates", event.candidates)
         notes = [of.format(n=number(event.candidates)), event.agent]
     notes += [outcome_name(event.reason)] if event.reason else []
-    notes += [_("without {leg}").format(leg=leg) for leg in event.degraded]
+    if event.degraded:
+        notes.append(_("without {leg}").format(leg=", ".join(event.degraded)))
     return Entry(
         at=_moment(event.at),
         what=some.format(n=number(event.memories)),
@@ -348,6 +359,7 @@ def read_changes(asked: ChangesAsked, *, now: datetime, after: After | None = No
         entries=_memory_entries(found),
         older=asked.url(after=found.after) if found.after else "",
         newest=asked.url() if after else "",
+        day_choices=_day_choices(asked.stretch, asked.url),
         until_now=_until_now(asked.stretch, asked.url),
         days=asked.stretch.days,
     )
@@ -399,6 +411,18 @@ def _between(since: datetime, until: datetime) -> str:
 
 def _period(stretch: Stretch, now: datetime) -> str:
     return _between(stretch.starts_at(now), stretch.ends_at(now))
+
+
+def _day_choices(stretch: Stretch, url: Callable[..., str]) -> tuple[Choice, ...]:
+    """Offer the same list over other windows, up to now."""
+    return tuple(
+        Choice(
+            f"{days}",
+            url(stretch=Stretch(days=days)),
+            days == stretch.days and stretch.day is None,
+        )
+        for days in WINDOWS
+    )
 
 
 def _until_now(stretch: Stretch, url: Callable[..., str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from django.utils.formats import date_format
@@ -178,12 +178,22 @@ def budget_line(budget: Budget, *, now: datetime) -> BudgetLine:
     if budget.is_reached:
         reached = _("{spent}: it is reached. {then}, recall goes on.")
         return BudgetLine(reached.format(spent=text, then=_then()), "danger", url)
-    reached_on = budget.reached_on(today)
-    if reached_on is not None:
-        pace = _("; at this pace it is reached on {day}. {then}, recall goes on")
-        text += pace.format(day=date_format(reached_on, _("j F")), then=_then())
+    text += _forecast(budget, today)
     tone = "warn" if budget.spent_usd >= NEAR * budget.limit_usd else ""
     return BudgetLine(f"{text}.", tone, url)
+
+
+def _forecast(budget: Budget, today: date) -> str:
+    """Say where a month goes at its pace, or that it is too young to say."""
+    reached_on, expected = budget.reached_on(today), budget.expected_usd(today)
+    if budget.is_early(today):
+        return _("; too early in the month to say where it goes")
+    if reached_on is not None:
+        pace = _("; at this pace it is reached on {day}. {then}, recall goes on")
+        return pace.format(day=date_format(reached_on, _("j F")), then=_then())
+    if expected is not None:
+        return _("; at this pace {amount} by its end").format(amount=format_usd(expected))
+    return ""
 
 
 def _then() -> str:

@@ -7,6 +7,7 @@ limit by what they cost.
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ Period = Literal["day", "month"]
 DAY: Period = "day"
 MONTH: Period = "month"
 ZERO = Decimal(0)
+PACE_DAYS = 4
+"""Day of a month from which its average day says anything about the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +49,26 @@ class Budget:
 
     def reached_on(self, today: date) -> date | None:
         """Carry a month's average day forward: the day on which it is reached, within the month."""
-        is_going = self.period == MONTH and ZERO < self.spent_usd < self.limit_usd
-        if not is_going:
+        if not self._is_going or self.is_early(today):
             return None
         left = int((self.limit_usd - self.spent_usd) / (self.spent_usd / today.day))
         day = today + timedelta(days=min(left, 31))
         return day if (day.year, day.month) == (today.year, today.month) else None
+
+    def expected_usd(self, today: date) -> Decimal | None:
+        """Carry a month's average day forward: what is spent at its end; None when none can be."""
+        if not self._is_going or self.is_early(today):
+            return None
+        _weekday, days = monthrange(today.year, today.month)
+        return self.spent_usd / today.day * days
+
+    def is_early(self, today: date) -> bool:
+        """True while a month that money is spent in is too young to be carried forward."""
+        return self._is_going and today.day < PACE_DAYS
+
+    @property
+    def _is_going(self) -> bool:
+        return self.period == MONTH and ZERO < self.spent_usd < self.limit_usd
 
 
 @dataclass(slots=True)

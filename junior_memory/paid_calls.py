@@ -87,6 +87,7 @@ class Which:
     purpose: str = ""
     operation: str | None = None
     model: str | None = None
+    outcome: str = ""
     reason: str = ""
     not_operations: tuple[str, ...] = ()
     not_models: tuple[str, ...] = ()
@@ -109,6 +110,8 @@ class Which:
             found &= Q(event_id=self.event_id)
         if self.is_unpriced:
             found &= Q(cost_usd=None)
+        if self.outcome:
+            found &= Q(outcome=self.outcome)
         if self.reason:
             outcome = GOOD if self.reason == UNUSED else self.reason
             found &= Q(purpose=NOTHING, outcome=outcome)

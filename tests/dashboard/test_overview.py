@@ -414,7 +414,16 @@ def test_the_day_of_reaching_a_budget_follows_the_pace_of_the_month(
     ]
     budget(settings, monthly="70")
     assert [one.text for one in read_overview(Window(), now=at).budgets] == [
-        "$20.00 of $70.00 this month."
+        "$20.00 of $70.00 this month; at this pace $60.00 by its end."
+    ]
+
+
+def test_a_young_month_says_that_it_is_too_early(cast: Cast, settings: Any) -> None:
+    at = datetime.fromisoformat("2026-11-02T12:00:00+00:00")
+    pay(cast, "20", owned_by=events.MEMORIES_CAPTURED, now=at)
+    budget(settings, monthly="30")
+    assert [one.text for one in read_overview(Window(), now=at).budgets] == [
+        "$20.00 of $30.00 this month; too early in the month to say where it goes."
     ]
 
 

@@ -140,3 +140,23 @@ def test_the_day_of_reaching_follows_the_pace_within_the_month(
     found = Budget("", "month", Decimal(30), Decimal(spent), 0).reached_on(today)
     assert (found.day if found else None) == wanted
     assert Budget("", "day", Decimal(30), Decimal(spent), 0).reached_on(today) is None
+
+
+@pytest.mark.parametrize(
+    ("spent", "day", "wanted"),
+    [("10", 10, "30"), ("3", 3, None), ("4", 4, "30"), ("0", 10, None), ("40", 10, None)],
+)
+def test_the_end_of_a_month_is_foreseen_once_there_is_enough_of_it(
+    spent: str, day: int, wanted: str | None
+) -> None:
+    today = datetime(2026, 11, day).date()  # noqa: DTZ001 - a date
+    found = Budget("", "month", Decimal(40), Decimal(spent), 0)
+    assert found.expected_usd(today) == (Decimal(wanted) if wanted else None)
+    assert found.is_early(today) == (day == 3)
+    assert Budget("", "day", Decimal(40), Decimal(spent), 0).expected_usd(today) is None
+
+
+def test_a_young_month_is_not_said_to_reach_its_budget() -> None:
+    found = Budget("", "month", Decimal(30), Decimal(20), 0)
+    assert found.reached_on(datetime(2026, 11, 2).date()) is None  # noqa: DTZ001 - a date
+    assert found.reached_on(datetime(2026, 11, 10).date()) is not None  # noqa: DTZ001 - a date
