@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.test import Client
+from django.utils import translation
 
 from junior_memory.models import User
 from tests.cast import Cast
@@ -21,6 +22,13 @@ def text(response: HttpResponseBase) -> str:
     """Return a response's body."""
     assert isinstance(response, HttpResponse)
     return response.content.decode()
+
+
+@pytest.fixture(autouse=True)
+def _one_language_per_test() -> Iterator[None]:
+    """Forget the language of the last request, which would hold for a test that makes none."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture
