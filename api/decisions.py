@@ -83,7 +83,8 @@ def get_held(request: ApiRequest, query: Query[PageQuery]) -> HeldOut:
     """List held memories of yours; staff see held public ones too."""
     viewer, now = request.auth.viewer, clock.now()
     bound_to = binding("held", request.auth.user.pk)
-    rows = Memory.objects.visible_to(viewer).decidable_by(viewer).held().newest_first().for_list()
+    rows = Memory.objects.visible_to(viewer).decidable_by(viewer).in_state("held", now)
+    rows = rows.newest_first().for_list()
     if query.cursor is not None:
         place = read_cursor(query.cursor, bound_to=bound_to)
         rows = rows.after(*place.key)

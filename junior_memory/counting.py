@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 from junior_memory import clock, lexical
@@ -18,6 +19,7 @@ from junior_memory.filters import NO_FILTERS, Filters
 from junior_memory.lexical.leg import make_plan
 from junior_memory.models import Agent, Memory, MemoryKind, Origin, Visibility
 from junior_memory.parts import Fragment, Part, bounded_counts, fetch_all, parts_of
+from junior_memory.querysets import MemoryQuerySet
 
 COUNTED = 1_000
 """Shared rows up to which counts are exact (DESIGN 6)."""
@@ -178,8 +180,17 @@ def _beyond(
     large: Sequence[Part], wanted: dict[tuple[str, str], Filters]
 ) -> Counter[tuple[str, str]]:
     """Count sets too large to group: every choice for itself, to just beyond COUNTED."""
+    if not large:
+        return Counter()
+    named = {filters.agent for filters in wanted.values()}
+    agents = dict(Agent.objects.filter(name__in=named).values_list("name", "pk"))
+
+    def narrow(rows: MemoryQuerySet, filters: Filters) -> MemoryQuerySet:
+        narrowed = replace(filters, agent="").narrow(rows)
+        return narrowed.filter(agent=agents.get(filters.agent)) if filters.agent else narrowed
+
     asked = [
-        (choice, part.narrowed(filters.narrow))
+        (choice, part.narrowed(partial(narrow, filters=filters)))
         for part in large
         for choice, filters in wanted.items()
         if filters.admits_part(part.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from junior_memory.models import Agent
 from junior_memory.parts import Part
 from junior_memory.querysets import MemoryQuerySet
 
@@ -24,9 +25,11 @@ class Filters:
         """Apply them."""
         if self == NO_FILTERS:
             return rows
-        return rows.in_filters(
-            visibility=self.visibility, kind=self.kind, origin=self.origin, agent=self.agent
-        )
+        narrowed = rows.in_filters(visibility=self.visibility, kind=self.kind, origin=self.origin)
+        if not self.agent:
+            return narrowed
+        # Behind a join the planner guesses how many rows are this agent's, by its id it knows.
+        return narrowed.filter(agent__in=list(Agent.objects.filter(name=self.agent)))
 
     def narrow_parts(self, parts: Iterable[Part]) -> list[Part]:
         """Apply them to each part, leaving out the parts that a visibility empties."""

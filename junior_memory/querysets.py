@@ -154,7 +154,7 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
             case "active":
                 return self.active(now)
             case "held":
-                return self.held()
+                return self.held().filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now))
             case "forgotten":
                 return self.forgotten()
             case "superseded":
@@ -179,10 +179,8 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
 
     # Which.
 
-    def in_filters(
-        self, *, visibility: str = "", kind: str = "", origin: str = "", agent: str = ""
-    ) -> Self:
-        """Narrow by the list's filters; empty means any."""
+    def in_filters(self, *, visibility: str = "", kind: str = "", origin: str = "") -> Self:
+        """Narrow by what a list may be filtered by; empty means any."""
         rows = self
         if visibility:
             rows = rows.filter(visibility=visibility)
@@ -190,8 +188,6 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
             rows = rows.filter(kind=kind)
         if origin:
             rows = rows.filter(origin=origin)
-        if agent:
-            rows = rows.filter(agent__name=agent)
         return rows
 
     def newest_first(self) -> Self:

@@ -380,7 +380,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--keep", action="store_true", help="leave the database, use it again")
-    parser.add_argument("--only", help="pages whose title holds this alone")
+    parser.add_argument("--only", help="pages whose title holds this pattern alone")
     parser.add_argument("--strict", action="store_true", help="fail when a bar is missed")
     arguments = parser.parse_args()
     settings.ROOT_URLCONF = __name__
@@ -388,7 +388,7 @@ def main() -> int:
     with prepared(arguments.rows, arguments.own, arguments.workers, keep=arguments.keep) as account:
         pages = make_pages(browser, account)
         if arguments.only:
-            pages = [page for page in pages if arguments.only in page.title]
+            pages = [page for page in pages if re.search(arguments.only, page.title)]
         for page in pages:
             browser.visit(page)
         for done in range(arguments.rounds):
