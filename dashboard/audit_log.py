@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from dashboard.detail import MEANS
+from dashboard.words import number
 from junior_memory.models import AuditEntry
 from junior_memory.records import After, Rows
 
@@ -99,4 +100,4 @@ def _what(entry: AuditEntry) -> str:
             said = ngettext("brought back {n} memory", "brought back {n} memories", count)
         case other:
             return str(DONE.get(other, other.replace("_", " ")))
-    return said.format(n=f"{count:,}")
+    return said.format(n=number(count))

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from dashboard.cost_words import OPERATIONS, outcome_name
+from dashboard.words import number
 from junior_memory import (
     admin_reads,
     budgets,
@@ -46,18 +47,6 @@ NEAR = 80
 
 SWITCHED_HERE = 20_000
 """Memories up to which a page may switch models; beyond, building the index takes too long."""
-
-REASONS = {
-    "attempts_exhausted": gettext_lazy("gave up after its last attempt"),
-    "truncated": gettext_lazy("the model’s answer was cut off"),
-    "expired": gettext_lazy("waited in the queue for too long"),
-    "timeout": gettext_lazy("the model did not answer in time"),
-    "rate_limited": gettext_lazy("the model took no more questions"),
-    "refused": gettext_lazy("the model refused"),
-    "invalid": gettext_lazy("the model’s answers could not be read"),
-    "no_budget": gettext_lazy("no money was left"),
-    "budget_reached": gettext_lazy("no money was left"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +156,14 @@ class System:
                 "{n} sessions wait to be learned from.",
                 queue.queued,
             )
-            yield Concern(said.format(n=f"{queue.queued:,}"), "#queue", "warn")
+            yield Concern(said.format(n=number(queue.queued)), "#queue", "warn")
         if queue.failed:
             said = ngettext(
                 "{n} session could not be learned from.",
                 "{n} sessions could not be learned from.",
                 queue.failed,
             )
-            yield Concern(said.format(n=f"{queue.failed:,}"), "#failures", "warn")
+            yield Concern(said.format(n=number(queue.failed)), "#failures", "warn")
 
     def _of_models(self) -> Iterator[Concern]:
         if self.chat_fault:
@@ -190,7 +179,7 @@ class System:
                 "{n} calls of models came to nothing in 24 hours.",
                 calls,
             )
-            yield Concern(said.format(n=f"{calls:,}"), "#failing", "warn")
+            yield Concern(said.format(n=number(calls)), "#failing", "warn")
 
     def _of_people(self) -> Iterator[Concern]:
         if self.held_public:
@@ -198,7 +187,7 @@ class System:
                 "{n} public fact waits for staff to decide.",
                 "{n} public facts wait for staff to decide.",
                 self.held_public,
-            ).format(n=f"{self.held_public:,}")
+            ).format(n=number(self.held_public))
             yield Concern(said, reverse("inbox") + "#public", "warn")
 
     # Models.
@@ -334,7 +323,7 @@ def checked_of(check: ChatCheck) -> Checked:
     """Say how a chat model answered, how long it took and what that cost."""
     price = format_usd(check.cost_usd)
     cost = _("at an unknown price") if check.cost_usd is None else _("for {usd}").format(usd=price)
-    took = f"{check.model}, {check.duration_ms:,} ms, {cost}"
+    took = f"{check.model}, {number(check.duration_ms)} ms, {cost}"
     if check.is_ok:
         mode = MODES.get(check.mode, "")
         return Checked(f"{_('It answers: {how}.').format(how=took)} {mode}".strip(), ok=True)
@@ -362,7 +351,7 @@ def standing_of(budget: Budget) -> Standing:
         unknown = ngettext(
             "and {n} call of unknown price", "and {n} calls of unknown price", budget.unknown
         )
-        text += f", {unknown.format(n=f'{budget.unknown:,}')}"
+        text += f", {unknown.format(n=number(budget.unknown))}"
     tone = "danger" if budget.is_reached else "warn" if percent >= NEAR else "good"
     name = _("Today") if budget.period == DAY else _("This month")
     return Standing(name, text, min(percent, 100), tone)
@@ -393,7 +382,7 @@ def _does(agent: Agent) -> str:
         "Recalls up to {n} memory within {ms} ms",
         "Recalls up to {n} memories within {ms} ms",
         agent.limit,
-    ).format(n=agent.limit, ms=f"{agent.retrieve_timeout_ms:,}")
+    ).format(n=agent.limit, ms=number(agent.retrieve_timeout_ms))
     if agent.min_score:
         said += _(", those that fit at least {percent} %").format(
             percent=round(100 * agent.min_score)

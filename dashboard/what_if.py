@@ -229,7 +229,7 @@ def found_in_words(candidate: Candidate, cutoff: float | None) -> str:
     match = candidate.hit.match
     ways = []
     if match.words:
-        words = ", ".join(f"“{word}”" for word in match.words[:6])
+        words = ", ".join(_("“{word}”").format(word=word) for word in match.words[:6])
         ways.append(_("by {words}").format(words=words))
     if match.meaning is not None and candidate.gate is not Gate.TOO_FAR:
         said = _("by meaning, distance {far}")

@@ -13,9 +13,10 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
-from dashboard import words
+from dashboard import report_words, words
 from junior_memory import clock
 from junior_memory.models import Memory, MemoryKind
+from junior_memory.reports import Metric
 
 register = template.Library()
 
@@ -85,9 +86,27 @@ def _code(found: re.Match[str]) -> str:
 
 
 @register.filter
-def spelled(code: str, known: dict[str, str] | None = None) -> str:
-    """Put a code into words: those that are known, or its own without underscores."""
-    return _((known or {}).get(code) or code.replace("_", " "))
+def spelled(code: str) -> str:
+    """Put a code into words: its own without underscores, in the reader's language where known."""
+    return _(code.replace("_", " "))
+
+
+@register.filter
+def why_not_learned(code: str) -> str:
+    """Say why a session failed or was skipped."""
+    return report_words.why_not_learned(code)
+
+
+@register.filter
+def figure_name(metric: Metric) -> str:
+    """Name a figure of the operational report."""
+    return report_words.figure_name(metric)
+
+
+@register.filter
+def figure_value(metric: Metric) -> str:
+    """Write a figure of the operational report."""
+    return report_words.figure_value(metric)
 
 
 @register.filter

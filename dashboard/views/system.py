@@ -15,7 +15,7 @@ from dashboard.account import next_page, read_after
 from dashboard.audit_log import read_audit
 from dashboard.forms import AdminReadForm
 from dashboard.http import HtmxHttpRequest, redirect_to, render, say, viewer_of, wants_part
-from dashboard.system import REASONS, System
+from dashboard.system import System
 from junior_memory import moderation, reports, sessions
 from junior_memory.errors import Conflict, NotFound
 from junior_memory.models import CompletedSession
@@ -40,12 +40,12 @@ def show_system(request: HtmxHttpRequest) -> HttpResponse:
 def _page(request: HtmxHttpRequest, *, part: str = "", **made: Any) -> HttpResponse:
     """Show the page, or the part of it that was just made."""
     system = System(request.user, now=timezone.now())
-    context = {"system": system, "queue": system.queue, "reasons": REASONS} | made
+    context = {"system": system, "queue": system.queue} | made
     return render(request, PAGE, {**context, "read_form": AdminReadForm()}, part=part)
 
 
 def _queue(request: HtmxHttpRequest) -> HttpResponse:
-    context = {"queue": reports.queue_state(), "reasons": REASONS}
+    context = {"queue": reports.queue_state()}
     return render(request, PAGE, context, part=QUEUE)
 
 

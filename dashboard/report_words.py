@@ -1,0 +1,80 @@
+"""The operational report in words: its figures, why nothing was learned, and what was tested."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from dashboard.cost_words import OUTCOMES, outcome_name
+from dashboard.words import number
+from junior_memory.reports import Metric
+
+FIGURES = {
+    "active": gettext_noop("Active memories"),
+    "extractionCost30d": gettext_noop("Extraction cost, 30 days"),
+    "created30d": gettext_noop("Created, 30 days"),
+    "private": gettext_noop("Private"),
+    "org": gettext_noop("Team"),
+    "public": gettext_noop("Public"),
+    "embeddingCoverage": gettext_noop("Embedding coverage"),
+}
+
+REASONS = {
+    "attempts_exhausted": gettext_noop("gave up after its last attempt"),
+    "truncated": gettext_noop("the model’s answer was cut off"),
+    "expired": gettext_noop("waited in the queue for too long"),
+    "timeout": gettext_noop("the model did not answer in time"),
+    "rate_limited": gettext_noop("the model took no more questions"),
+    "refused": gettext_noop("the model refused"),
+    "invalid": gettext_noop("the model’s answers could not be read"),
+    "no_budget": gettext_noop("no money was left"),
+    "budget_reached": gettext_noop("no money was left"),
+    "local_source": gettext_noop("from a local source"),
+    "memory_mode": gettext_noop("the conversation turned learning off"),
+    "learning_off": gettext_noop("learning was turned off"),
+    "no_consent": gettext_noop("there was no consent"),
+    "no_stable_key": gettext_noop("its place has no key"),
+    "system_only": gettext_noop("no person took part"),
+    "memory_tool_used": gettext_noop("the assistant remembered by itself"),
+    "no_text": gettext_noop("nobody said anything"),
+    "no_linked_user": gettext_noop("its person has not linked an account"),
+    "not_a_member": gettext_noop("its person is not in the team"),
+    "forgotten_all": gettext_noop("its person forgot everything meanwhile"),
+}
+
+TESTED = (
+    gettext_noop("list"),
+    gettext_noop("one by one"),
+    gettext_noop("search"),
+    gettext_noop("counts"),
+    gettext_noop("recall"),
+    gettext_noop("export"),
+    gettext_noop("conversation"),
+    gettext_noop("chat widget"),
+    gettext_noop("held"),
+    gettext_noop("never again, conflicts"),
+    gettext_noop("the first person"),
+    gettext_noop("the second person"),
+    gettext_noop("nobody at all"),
+)
+"""Ways of reading and who asks, as the self-test names them; a host's names are its own."""
+
+
+def figure_name(metric: Metric) -> str:
+    """Name a figure of the report."""
+    return _(FIGURES.get(metric.key, metric.label))
+
+
+def figure_value(metric: Metric) -> str:
+    """Write a figure; a whole number as the reader groups it."""
+    return number(int(metric.value)) if metric.value.isdecimal() else metric.value
+
+
+def why_not_learned(code: str) -> str:
+    """Say why a session failed or was skipped; a model's failure as the overview calls it."""
+    plain = code.removeprefix("model_")
+    if plain in REASONS:
+        return _(REASONS[plain])
+    if plain in OUTCOMES or plain.startswith("http_"):
+        return outcome_name(plain)
+    return code.replace("_", " ")
