@@ -146,8 +146,6 @@ class PersonGate(Gate):
         token = find_live_token(secret)
         if token.kind != TokenKind.PERSONAL or token.user is None:
             raise forbidden("This call is for people; an agent's token does not do.")
-        if not is_known(token.user):
-            raise unauthenticated()
         if self.scope not in token.scopes:
             raise forbidden(f"This token lacks the scope {self.scope}.")
         return self.check_right(Caller(user=token.user, token=token))
@@ -209,7 +207,7 @@ def bearer_secret(request: HttpRequest) -> str | None:
 def find_live_token(secret: str) -> ApiToken:
     """Return the token with this secret. Raises Refused when there is none that lives."""
     token = people.find_token(secret)
-    if token is None:
+    if token is None or (token.user is not None and not is_known(token.user)):
         raise unauthenticated("The token is unknown, expired or revoked.")
     return token
 
