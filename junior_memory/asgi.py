@@ -11,6 +11,8 @@ from importlib import import_module
 from django.conf import settings
 from django.core.asgi import get_asgi_application
 
+from junior_memory.body_limit import BodyLimit
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "junior_memory.settings")
 
 _database = settings.DATABASES["default"]
@@ -21,7 +23,7 @@ _database |= {
     "LOCK_TIMEOUT_MS": settings.WEB_LOCK_TIMEOUT_MS,
 }
 
-application = get_asgi_application()
+application = BodyLimit(get_asgi_application())
 
 # Read all addresses now: the first request may have only a recall's deadline for its answer.
 import_module(settings.ROOT_URLCONF)
