@@ -80,7 +80,7 @@ def _lines(entries: Iterable[AuditEntry]) -> Iterable[Line]:
             who=entry.actor.email if entry.actor else str(NOBODY.get(entry.via, _("An assistant"))),
             what=_what(entry),
             whom=entry.person.email if entry.person and not own else "",
-            means=token or ("" if entry.actor is None else str(MEANS.get(entry.via, entry.via))),
+            means=token or ("" if entry.actor is None else _(MEANS.get(entry.via, entry.via))),
             reason=entry.reason,
         )
 

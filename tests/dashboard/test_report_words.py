@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from django.utils import translation
+from django.utils import timezone, translation
 
 from dashboard.report_words import (
     FIGURES,
@@ -14,9 +14,11 @@ from dashboard.report_words import (
     why_not_learned,
 )
 from junior_memory import reports
+from junior_memory.audit import Doer, record_audit
 from junior_memory.reports import Metric
 from junior_memory.self_test import self_test
 from tests.cast import Cast
+from tests.dashboard.conftest import SignIn, text
 
 
 def test_every_figure_of_the_report_has_a_name_in_german(db: None) -> None:
@@ -53,3 +55,10 @@ def test_no_reason_is_left_in_english() -> None:
 def test_what_the_self_test_asks_by_is_named(cast: Cast) -> None:
     ways = {check.path for check in self_test().checks}
     assert ways - set(TESTED) == {"tool listMemories", "tool searchMemories"}
+
+
+def test_the_audit_says_in_german_by_what_means(cast: Cast, sign_in: SignIn) -> None:
+    record_audit("exported", Doer(user=cast.alice, via="page"), now=timezone.now())
+    page = text(sign_in(cast.root).get("/system/audit", headers={"Accept-Language": "de"}))
+    assert "auf dieser Website" in page
+    assert "on this site" not in page
