@@ -67,6 +67,8 @@ class Clients:
     """Whether a connection may be refused or cut off: while the web process itself is away."""
     model_may_fail: bool = False
     """Whether a tool may refuse, because the model that reviews its fact is away."""
+    says_when: bool = True
+    """Whether a refusal has to say when to come again; earlier releases did not."""
     slow_seconds: float = 30.0
     ledger: Ledger = field(default_factory=Ledger)
     sends: frozenset[str] = frozenset(
@@ -306,7 +308,7 @@ class Clients:
             return
         if status != 503 or code not in UNAVAILABLE:
             self._note_wrong(f"{place} {status} {code}")
-        elif not retry_after:
+        elif self.says_when and not retry_after:
             self._note_wrong(f"{place} 503 without retry-after")
 
     def _note(self, what: str) -> None:

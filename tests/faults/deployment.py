@@ -98,8 +98,8 @@ class Deployment:
     extra: Mapping[str, str] = field(default_factory=dict)
     """Settings of the product on top of the usual ones."""
     code: Path = ROOT
-    prefix: tuple[str, ...] = ()
-    """What the product's processes are started with in front of them."""
+    launcher: tuple[str, ...] = ()
+    """A program that runs those of the product, with its arguments."""
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     ports: dict[str, int] = field(default_factory=dict)
 
@@ -206,7 +206,7 @@ class Deployment:
     def _start(self, name: str, command: list[str], code: Path, extra: Mapping[str, str]) -> None:
         with (self.folder / f"{name}.log").open("ab") as log:
             self.running[name] = subprocess.Popen(
-                [*self.prefix, sys.executable, *command],
+                [sys.executable, *self.launcher, *command],
                 cwd=code,
                 env=self.environment(**extra),
                 stdin=subprocess.DEVNULL,

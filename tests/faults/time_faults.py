@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import subprocess
 import tarfile
 from collections.abc import Iterator
@@ -13,68 +12,59 @@ from pathlib import Path
 from tests.faults.deployment import ROOT, Deployment
 from tests.faults.trial import Skipped, Trial, fault
 
-LIBRARIES = (
-    "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
-    "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
-    "/usr/local/lib/faketime/libfaketimeMT.so.1",
-    "/usr/lib/faketime/libfaketimeMT.so.1",
-)
 JUMP_SECONDS = 8.0
 MIGRATIONS = "junior_memory/migrations"
+MIGRATIONS_AGO = 2
+"""How many migrations the earlier release does not know."""
+
+
+MOVED_CLOCK = Path(__file__).with_name("moved_clock.py")
+DAY_SECONDS = 86_400
 
 
 @contextlib.contextmanager
 def movable_clock(deployment: Deployment) -> Iterator[None]:
-    """Let a file say how far the clocks of web and worker are off. Raises Skipped."""
-    named = os.environ.get("LIBFAKETIME", "")
-    library = next((one for one in (named, *LIBRARIES) if one and Path(one).is_file()), None)
-    if library is None:
-        raise Skipped("libfaketime is not installed (LIBFAKETIME may name its file)")
-    _jump(deployment, "+0")
-    deployment.prefix = (
-        "env",
-        f"LD_PRELOAD={library}",
-        f"FAKETIME_TIMESTAMP_FILE={deployment.folder / 'clock'}",
-        "FAKETIME_NO_CACHE=1",
-        "FAKETIME_DONT_FAKE_MONOTONIC=1",
-    )
+    """Let a file say how far the clocks of web and worker are off."""
+    _jump(deployment, 0)
+    deployment.launcher = (str(MOVED_CLOCK), str(deployment.folder / "clock"))
     yield
 
 
-def _jump(deployment: Deployment, offset: str) -> None:
+def _jump(deployment: Deployment, seconds: int) -> None:
     file = deployment.folder / "clock.new"
-    file.write_text(f"{offset}\n", encoding="ascii")
+    file.write_text(str(seconds), encoding="ascii")
     file.rename(deployment.folder / "clock")
 
 
 @fault("clock-ahead", "the clocks of web and worker jump a day ahead", around=movable_clock)
 def clock_ahead(trial: Trial) -> None:
-    _jump(trial.deployment, "+1d")
+    _jump(trial.deployment, DAY_SECONDS)
     trial.calm(JUMP_SECONDS)
-    _jump(trial.deployment, "+0")
+    _jump(trial.deployment, 0)
 
 
 @fault("clock-behind", "the clocks of web and worker jump a day back", around=movable_clock)
 def clock_behind(trial: Trial) -> None:
-    _jump(trial.deployment, "-1d")
+    _jump(trial.deployment, -DAY_SECONDS)
     trial.calm(JUMP_SECONDS)
-    _jump(trial.deployment, "+0")
+    _jump(trial.deployment, 0)
 
 
 @contextlib.contextmanager
 def earlier_release(deployment: Deployment) -> Iterator[None]:
-    """Let everything be of the release before the newest migration, its database too.
+    """Let everything be of the release before the newest migrations, its database too.
 
     Taken from the history where there is one. Raises Skipped.
     """
     history = ["git", "-C", str(ROOT)]
-    added = [*history, "log", "--diff-filter=A", "--format=%H", "-1", "--", MIGRATIONS]
+    added = [*history, "log", "--diff-filter=A", "--format=%H", "--", MIGRATIONS]
     try:
-        newest = subprocess.run(added, capture_output=True, text=True, check=True).stdout.strip()
+        found = subprocess.run(added, capture_output=True, text=True, check=True).stdout.split()
+        wanted = f"{found[MIGRATIONS_AGO - 1]}~1"
         packed = subprocess.run(
-            [*history, "archive", "--format=tar", f"{newest}~1"], capture_output=True, check=True
+            [*history, "archive", "--format=tar", wanted], capture_output=True, check=True
         ).stdout
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, IndexError, subprocess.CalledProcessError):
         raise Skipped("there is no history to take an earlier release from") from None
     earlier = deployment.folder / "earlier"
     with tarfile.open(fileobj=io.BytesIO(packed)) as files:
@@ -90,6 +80,7 @@ def earlier_release(deployment: Deployment) -> Iterator[None]:
     "release-changed",
     "a new release migrates and takes over while the old one serves",
     around=earlier_release,
+    says_when=False,
 )
 def release_changed(trial: Trial) -> None:
     deployment = trial.deployment

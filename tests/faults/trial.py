@@ -66,6 +66,7 @@ class Fault:
     extra: dict[str, str] | None = None
     may_hang_up: bool = False
     model_may_fail: bool = False
+    says_when: bool = True
     unrecorded: int = 0
     """Calls that may be missing on the record: a recall's and a search's are written after their
     answer, so a web process that is killed takes those along that were under way."""
@@ -136,6 +137,7 @@ def attempt(one: Fault, seed: Path, tokens: Tokens, folder: Path) -> tuple[Verdi
             lambda: deployment.port,
             may_hang_up=one.may_hang_up,
             model_may_fail=one.model_may_fail,
+            says_when=one.says_when,
         )
         trial = Trial(deployment, clients)
         with one.around(deployment):
