@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Page, ViewportSize
@@ -23,6 +23,9 @@ A toast is looked at while it counts down, not once it is gone.
 """
 
 NARROW: ViewportSize = {"width": 360, "height": 740}
+BROAD: ViewportSize = {"width": 1280, "height": 740}
+
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 OVER = "document.documentElement.scrollWidth - innerWidth"
 
@@ -32,23 +35,27 @@ CHECK = "axe.run(document, {resultTypes: ['violations']}).then(found => found.vi
 
 
 def objections(page: Page) -> list[str]:
-    """Return what axe-core objects to on a page, every part of it opened."""
+    """Return what axe-core objects to on a page in either theme, every part of it opened."""
     page.evaluate(OPEN_EVERYTHING)
-    page.evaluate(SETTLED)
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    found: list[dict[str, Any]] = page.evaluate(CHECK)
-    return [f"{one['id']} {one['nodes'][0]['html'][:200]}" for one in found]
+    said = []
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme)
+        page.evaluate(SETTLED)
+        found: list[dict[str, Any]] = page.evaluate(CHECK)
+        said += [f"{theme}: {one['id']} {one['nodes'][0]['html'][:200]}" for one in found]
+    return said
 
 
-def too_wide(page: Page, pages: dict[str, str], *sizes: str) -> dict[str, int]:
-    """Return by how many pixels pages scroll sideways, with text of these sizes."""
+def too_wide(page: Page) -> dict[str, int]:
+    """Return by how many pixels a page scrolls sideways, by width and size of its text."""
+    page.evaluate(OPEN_EVERYTHING)
     wide = {}
-    for name, path in pages.items():
-        page.goto(path)
-        page.evaluate(OPEN_EVERYTHING)
-        for size in sizes:
+    for width in (NARROW, BROAD):
+        page.set_viewport_size(width)
+        for size in ("100%", "200%"):
             page.evaluate(ENLARGE, size)
             over = page.evaluate(OVER)
             if over > 0:
-                wide[f"{name}, {size}"] = over
+                wide[f"{width['width']} px, {size}"] = over
     return wide

@@ -121,6 +121,20 @@ def test_back_and_forth_through_the_addresses_of_the_list(
     assert_whole(page, "Memories")
 
 
+def test_back_after_a_filter_shows_what_was_forgotten_meanwhile_no_more(
+    cast: Cast, visit: Visit
+) -> None:
+    remember(cast.alice)
+    page = visit(cast.alice)
+    choose(page)
+    forget(page, "oolong")
+    page.go_back()
+    expect(page).to_have_url(re.compile("/memories$"))
+    expect(row(page, "notebook")).to_be_visible()
+    expect(page.locator(".memory")).to_have_count(2)
+    assert "notebook" not in page.evaluate("JSON.stringify([localStorage, sessionStorage])")
+
+
 def test_letters_are_one_step_back_and_the_box_says_what_is_listed(
     cast: Cast, visit: Visit
 ) -> None:
