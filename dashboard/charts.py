@@ -28,6 +28,9 @@ Unit = Literal["usd", "memories"]
 TICKS = 4
 """Steps that the vertical axis aims at."""
 
+DENSE = 31
+"""Days up to which bars have rounded corners and lines between their parts."""
+
 HEIGHT = 250
 FLAT_HEIGHT = 96
 """Pixels of a chart with nothing in it: an axis to show that it is empty, no more."""
@@ -253,10 +256,12 @@ def _figure(chart: DailyChart) -> go.Figure:
 
 def _bars(chart: DailyChart, one: Series) -> go.Bar:
     sign = -1 if one.is_below else 1
+    # Around many thin bars, lines of paper would take their colour away on a narrow screen.
+    is_dense = len(chart.days) > DENSE
     marker: dict[str, Any] = {
         "color": f"var({one.color})",
-        "cornerradius": 2,
-        "line": {"color": "var(--chart-paper)", "width": 1},
+        "cornerradius": 0 if is_dense else 2,
+        "line": {"color": "var(--chart-paper)", "width": 0 if is_dense else 1},
     }
     if one.is_hatched:
         marker["pattern"] = {
@@ -276,8 +281,8 @@ def _bars(chart: DailyChart, one: Series) -> go.Bar:
 
 
 def _days_axis(chart: DailyChart) -> dict[str, Any]:
-    """Name today and a few days before it, few enough for a narrow screen."""
-    step = max(2, round(len(chart.days) / 6))
+    """Name today and a few days whole weeks before it, few enough for a narrow screen."""
+    step = 7 * ceil(len(chart.days) / 35) if len(chart.days) > 7 else 2
     named = chart.days[::-1][::step][::-1]
     return {
         "type": "date",

@@ -29,7 +29,7 @@ from dashboard.cost_words import (
 )
 from dashboard.overview_cards import Card, Note, ShareLine
 from dashboard.words import number
-from junior_memory import budgets, event_rows, paid_calls, spending, turnover
+from junior_memory import budgets, clock, event_rows, paid_calls, spending, turnover
 from junior_memory.budgets import DAY
 from junior_memory.day_windows import WINDOWS
 from junior_memory.errors import NotFound
@@ -82,6 +82,7 @@ class Entry:
     amount: str = ""
     tone: str = ""
     url: str = ""
+    is_id: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +258,7 @@ def _call_entry(call: Call, asked: CallsAsked | None) -> Entry:
     if asked is not None and call.event_id and asked.event_id is None:
         url = CallsAsked(stretch=asked.stretch, event_id=call.event_id).url()
     return Entry(
-        at=_moment(call.at),
+        at=_short(call.at),
         what=operation_name(call.operation),
         notes=tuple(notes),
         amount=exact_usd(call.cost_usd),
@@ -339,7 +340,7 @@ def _event_entry(event: event_rows.Happening, asked: EventsAsked) -> Entry:
     if event.degraded:
         notes.append(_("without {leg}").format(leg=", ".join(event.degraded)))
     return Entry(
-        at=_moment(event.at),
+        at=_short(event.at),
         what=some.format(n=number(event.memories)),
         notes=tuple(notes),
         amount=exact_usd(event.cost_usd),
@@ -386,7 +387,7 @@ def read_present(asked: PresentAsked, *, now: datetime, after: After | None = No
 def _memory_entries(found: Rows[turnover.Change]) -> tuple[Entry, ...]:
     return tuple(
         Entry(
-            at=_moment(one.at),
+            at=_short(one.at),
             what=_(str(MemoryKind(one.kind).label)),
             notes=(
                 _(str(Visibility(one.visibility).label)),
@@ -395,6 +396,7 @@ def _memory_entries(found: Rows[turnover.Change]) -> tuple[Entry, ...]:
                 *([_(str(ArchiveReason(one.archive_reason).label))] if one.archive_reason else []),
             ),
             amount=str(one.id)[:8],
+            is_id=True,
         )
         for one in found.rows
     )
@@ -403,6 +405,14 @@ def _memory_entries(found: Rows[turnover.Change]) -> tuple[Entry, ...]:
 def _moment(at: datetime) -> str:
     """Write a moment in UTC, as the days of the overview are."""
     return date_format(at.astimezone(UTC), _("j M Y, H:i"))
+
+
+def _short(at: datetime) -> str:
+    """Write a row's moment; the year only when it is another one."""
+    there = at.astimezone(UTC)
+    if there.year != clock.now().year:
+        return _moment(at)
+    return date_format(there, _("j M, H:i"))
 
 
 def _between(since: datetime, until: datetime) -> str:

@@ -25,6 +25,8 @@ NEAR = Decimal("0.8")
 """Share of a budget from which its line warns."""
 
 REASONS_NAMED = 3
+MOST_CHANGE = 999
+"""Percent of change above which a comparison says nothing any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +82,7 @@ def spent_card(costs: Costs, stretch: Stretch) -> Card:
     since = since_of(costs.generated_at, costs.window)
     before = Stretch(days=costs.window, until=since - timedelta(microseconds=1))
     if costs.previous_usd:
-        change = round(100 * (costs.total_usd - costs.previous_usd) / costs.previous_usd)
-        sign = "+" if change > 0 else "−" if change < 0 else "±"
-        said = _("{change} % against the {days} days before").format(
-            change=f"{sign}{abs(change)}", days=costs.window
-        )
-        notes = [Note(said, CallsAsked(stretch=before).url())]
+        notes = [Note(_compared(costs), CallsAsked(stretch=before).url())]
     elif costs.calls:
         notes = [Note(_("nothing in the {days} days before").format(days=costs.window))]
     else:
@@ -101,6 +98,18 @@ def spent_card(costs: Costs, stretch: Stretch) -> Card:
         format_usd(costs.total_usd),
         tuple(notes),
         CallsAsked(stretch=stretch).url() if costs.calls else "",
+    )
+
+
+def _compared(costs: Costs) -> str:
+    """Say by how much it differs from before; of next to nothing, what that was."""
+    change = round(100 * (costs.total_usd - costs.previous_usd) / costs.previous_usd)
+    if change > MOST_CHANGE:
+        said = _("{amount} in the {days} days before")
+        return said.format(amount=format_usd(costs.previous_usd), days=costs.window)
+    sign = "+" if change > 0 else "−" if change < 0 else "±"
+    return _("{change} % against the {days} days before").format(
+        change=f"{sign}{abs(change)}", days=costs.window
     )
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Count, F, Max, Q, Sum
@@ -235,6 +236,11 @@ def window_before(now: datetime, days: int) -> Which:
     return Which(since=since - timedelta(days=days), until=since - timedelta(microseconds=1))
 
 
+def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+    """Order lines here: asked to, PostgreSQL sorts every call instead of the few sums."""
+    return row["day"], row["operation"], row["model"], row["outcome"], row["purpose"]
+
+
 def _lines(calls: Calls) -> tuple[Paid, ...]:
     rows = calls.values("day", "purpose", "operation", "model", "outcome").annotate(
         cost=Sum("cost_usd"), times=Count("id"), unknown=Count("id", filter=Q(cost_usd=None))
@@ -250,7 +256,7 @@ def _lines(calls: Calls) -> tuple[Paid, ...]:
             calls=row["times"],
             unknown=row["unknown"],
         )
-        for row in rows.order_by("day", "operation", "model", "outcome")
+        for row in sorted(rows.order_by(), key=_place)
     )
 
 

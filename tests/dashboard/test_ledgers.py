@@ -103,7 +103,7 @@ def read_through(client: Client, url: str) -> tuple[str, list[tuple[str, str]]]:
         pages.append(text(client.get(url)))
         for row in ROW.findall(pages[-1]):
             what = re.search(r'"ledger-what">(.*?)</span>', row, re.DOTALL)
-            amount = re.search(r'"ledger-amount">(.*?)</b>', row)
+            amount = re.search(r'"ledger-amount"[^>]*>(.*?)</b>', row)
             assert what
             assert amount
             rows.append((re.sub(r"<[^>]*>", "", what[1]), amount[1]))

@@ -195,6 +195,14 @@ def test_cards_say_what_it_was_good_for(cast: Cast, root: Client) -> None:
     assert led_to(page, "$0.35").startswith("/overview/calls?days=30&until=")
 
 
+def test_next_to_nothing_before_is_said_as_it_was(cast: Cast, root: Client) -> None:
+    pay(cast, "5", owned_by=events.MEMORIES_CAPTURED)
+    pay(cast, "0.02", days_ago=8, owned_by=events.MEMORIES_CAPTURED)
+    page = text(root.get(f"{URL}?days=7"))
+    assert "$0.02 in the 7 days before" in page
+    assert "% against" not in page
+
+
 def test_without_calls_the_page_says_so_over_zeros(cast: Cast, root: Client) -> None:
     make_memory(owner=cast.alice)
     page = text(root.get(URL))
