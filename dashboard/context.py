@@ -12,18 +12,18 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from dashboard.http import UNDO_TAG
+from dashboard.http import COUNTED_BY, UNDO_TAG
 from dashboard.inbox import count_waiting
-from dashboard.words import number
+from dashboard.words import briefly, number
 from junior_memory import clock
 from junior_memory.access import person
 from junior_memory.conf import conf
-from junior_memory.counting import count_parts
+from junior_memory.counting import Total, count_parts
 from junior_memory.models import Memory, User
 from junior_memory.parts import parts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 THEME_COOKIE = "theme"
 THEMES = ("light", "dark")
@@ -123,10 +123,13 @@ class Shell:
         user = self._user
         if user is None:
             return ""
+        counted: Callable[[], Total] | None = getattr(self._request, COUNTED_BY, None)
+        if counted is not None:
+            return briefly(counted())
         viewer = person(user)
         rows = Memory.objects.visible_to(viewer).active(clock.now())
         total = count_parts(list(parts_of(rows, viewer)), viewer)
-        return f"{number(total.value)}{'' if total.relation == 'exact' else '+'}"
+        return briefly(total)
 
     @cached_property
     def waiting_count(self) -> str:

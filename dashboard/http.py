@@ -29,6 +29,10 @@ UNDO_TAG = "undo:"
 """Before the address that undoes what a message reports."""
 
 
+COUNTED_BY = "counted_by"
+"""Of a request: how the page counts all that its person sees, so that the frame need not again."""
+
+
 class HtmxHttpRequest(HttpRequest):
     """A request of a signed-in person, with what htmx says about itself."""
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_noop, ngettext
 
 from junior_memory import capture, holding
 from junior_memory.access import Viewer
+from junior_memory.counting import Total
 from junior_memory.errors import JuniorMemoryError
 from junior_memory.history import knows_source
 from junior_memory.models import Memory, Origin, SourcePlatform, SubjectType, Visibility
@@ -261,6 +262,11 @@ def refused_line(code: str) -> str:
 def number(count: int) -> str:
     """Write a whole number as the reader groups it."""
     return str(number_format(count, force_grouping=True))
+
+
+def briefly(total: Total) -> str:
+    """Write how many were counted, with a plus where there are more."""
+    return f"{number(total.value)}{'' if total.relation == 'exact' else '+'}"
 
 
 def memories(count: int) -> str:

@@ -7,19 +7,18 @@ by their teams and with everybody, up to COUNTED together: more is "at least" (D
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
-from typing import NamedTuple
+from itertools import product
+from typing import Any, NamedTuple
 
 from junior_memory import clock, lexical
 from junior_memory.access import Viewer
 from junior_memory.filters import NO_FILTERS, Filters
 from junior_memory.lexical.leg import make_plan
 from junior_memory.models import Agent, Memory, MemoryKind, Origin, Visibility
-from junior_memory.parts import Fragment, Part, bounded_counts, fetch_all, parts_of
-from junior_memory.querysets import MemoryQuerySet
+from junior_memory.parts import TRUE, Fragment, Part, bounded_counts, fetch_all, parts_of
 
 COUNTED = 1_000
 """Shared rows up to which counts are exact (DESIGN 6)."""
@@ -72,6 +71,7 @@ class _Sort(NamedTuple):
 
 
 FACETS = _Sort._fields
+TOTAL, EVERYTHING = ("", "total"), ("", "everything")
 
 
 def _apart(parts: Iterable[Part], viewer: Viewer) -> tuple[list[Part], list[Part]]:
@@ -134,30 +134,36 @@ def _count_facets(own: Sequence[Part], shared: Sequence[Part], filters: Filters)
     counts = bounded_counts(shared, limit=COUNTED + 1)
     pairs = list(zip(shared, counts, strict=True))
     large = [part for part, count in pairs if count > COUNTED]
-    small = [part for part, count in pairs if 0 < count <= COUNTED]
-    sorts = _grouped(own, small)
-    choices = sorted(_choices(sorts, filters, is_large=bool(large)))
-    wanted = {(name, value): _chosen(filters, name, value) for name, value in choices}
-    wanted |= {("", ""): filters, ("everything", ""): replace(filters, visibility="")}
-    more = _beyond(large, wanted)
+    searched = [part for part in large if part.where is not TRUE]
+    indexed = [part for part in large if part.where is TRUE and part.is_shared]
+    few = [part for part, count in pairs if count and part not in searched + indexed]
+    agents = dict(Agent.objects.values_list("pk", "name"))
+    mine, theirs = _grouped(own, few, agents)
+    theirs += _sorted_by_index(indexed, agents)
+    choices = {(name, getattr(sort, name)) for sort in {*mine, *theirs} for name in FACETS}
+    if searched:
+        choices |= _possible(agents.values(), filters)
+    wanted = {(name, value): replace(filters, **{name: value}) for name, value in choices}
+    wanted |= {TOTAL: filters, EVERYTHING: replace(filters, visibility="")}
+    found = _found(searched, wanted, agents)
     totals = {
-        choice: Total.of(
-            _sum(sorts[False], chosen), _sum(sorts[True], chosen) + more.get(choice, 0)
-        )
+        choice: Total.of(_sum(mine, chosen), _sum(theirs, chosen) + found[choice])
         for choice, chosen in wanted.items()
     }
     facets: dict[str, dict[str, Total]] = {name: {} for name in FACETS}
-    for name, value in choices:
+    for name, value in sorted(choices):
         if totals[name, value].value:
             facets[name][value] = totals[name, value]
-    return FilterCounts(totals["", ""], totals["everything", ""], **facets)
+    return FilterCounts(totals[TOTAL], totals[EVERYTHING], **facets)
 
 
 def _sum(sorts: Counter[_Sort], filters: Filters) -> int:
     return sum(count for sort, count in sorts.items() if sort.fits(filters))
 
 
-def _grouped(own: Sequence[Part], shared: Sequence[Part]) -> dict[bool, Counter[_Sort]]:
+def _grouped(
+    own: Sequence[Part], shared: Sequence[Part], agents: Mapping[Any, str]
+) -> tuple[Counter[_Sort], Counter[_Sort]]:
     """Count rows by what they may be filtered by: own ones, and those that others share."""
     tail = Fragment("GROUP BY visibility, kind, origin, agent_id")
     groups = fetch_all(
@@ -169,29 +175,69 @@ def _grouped(own: Sequence[Part], shared: Sequence[Part]) -> dict[bool, Counter[
             for part in parts
         ]
     )
-    names = dict(Agent.objects.filter(pk__in={row[3] for row in groups}).values_list("pk", "name"))
     found: dict[bool, Counter[_Sort]] = {False: Counter(), True: Counter()}
     for visibility, kind, origin, agent, count, is_shared in groups:
-        found[is_shared][_Sort(visibility, kind, origin, names[agent])] += count
+        found[is_shared][_Sort(visibility, kind, origin, agents[agent])] += count
+    return found[False], found[True]
+
+
+def _sorted_by_index(parts: Sequence[Part], agents: Mapping[Any, str]) -> Counter[_Sort]:
+    """Count large sets by what they may be filtered by: each sort to just beyond COUNTED.
+
+    What a sum of such counts says is exact up to COUNTED, and beyond it is beyond it. An index of
+    public rows begins with these columns (`memory_public_sorts`).
+    """
+    sorts = product(MemoryKind.values, Origin.values, agents)
+    rows = [Fragment("(%s, %s, %s::uuid)", sort) for sort in sorts]
+    statements = []
+    for part in parts:
+        same = "kind = sort.kind AND origin = sort.origin AND agent_id = sort.agent_id"
+        within = Fragment(f"{part.within.sql} AND {same}", part.within.values)
+        counted = replace(part, within=within).count_up_to(COUNTED + 1)
+        visibility = Fragment("%s", (part.name,))
+        pieces = [
+            Fragment("SELECT"),
+            visibility,
+            Fragment(", sort.*,"),
+            counted,
+            Fragment("FROM (VALUES"),
+            Fragment.join(", ", rows),
+            Fragment(") AS sort (kind, origin, agent_id)"),
+        ]
+        statements.append(Fragment.join(" ", pieces))
+    found: Counter[_Sort] = Counter()
+    for visible, kind, origin, agent, count in fetch_all(statements):
+        if count:
+            found[_Sort(visible, kind, origin, agents[agent])] += count
     return found
 
 
-def _beyond(
-    large: Sequence[Part], wanted: dict[tuple[str, str], Filters]
-) -> Counter[tuple[str, str]]:
-    """Count sets too large to group: every choice for itself, to just beyond COUNTED."""
-    if not large:
-        return Counter()
-    named = {filters.agent for filters in wanted.values()}
-    agents = dict(Agent.objects.filter(name__in=named).values_list("name", "pk"))
+def _possible(agents: Iterable[str], filters: Filters) -> set[tuple[str, str]]:
+    """Return what each filter may be set to in a set that is too large to look through."""
+    found = {("visibility", value) for value in (Visibility.PUBLIC.value, Visibility.ORG.value)}
+    found |= {("kind", value) for value in MemoryKind.values}
+    found |= {("origin", value) for value in Origin.values}
+    found |= {("agent", name) for name in sorted(agents)[:MAX_AGENTS]}
+    return found | ({("agent", filters.agent)} if filters.agent else set())
 
-    def narrow(rows: MemoryQuerySet, filters: Filters) -> MemoryQuerySet:
-        narrowed = replace(filters, agent="").narrow(rows)
-        return narrowed.filter(agent=agents.get(filters.agent)) if filters.agent else narrowed
+
+def _found(
+    parts: Sequence[Part], wanted: Mapping[tuple[str, str], Filters], agents: Mapping[Any, str]
+) -> Counter[tuple[str, str]]:
+    """Count large sets that were found by words: each choice for itself, to beyond COUNTED."""
+    ids = {name: key for key, name in agents.items()}
+
+    def narrowed(part: Part, filters: Filters) -> Part:
+        for column in ("kind", "origin"):
+            if value := getattr(filters, column):
+                part = part.having(Fragment(f"{column} = %s", (value,)))
+        if filters.agent:
+            part = part.having(Fragment("agent_id = %s", (ids.get(filters.agent),)))
+        return part
 
     asked = [
-        (choice, part.narrowed(partial(narrow, filters=filters)))
-        for part in large
+        (choice, narrowed(part, filters))
+        for part in parts
         for choice, filters in wanted.items()
         if filters.admits_part(part.name)
     ]
@@ -200,24 +246,3 @@ def _beyond(
     for (choice, _), count in zip(asked, counts, strict=True):
         found[choice] += count
     return found
-
-
-def _chosen(filters: Filters, name: str, value: str) -> Filters:
-    return replace(filters, **{name: value})
-
-
-def _choices(
-    sorts: dict[bool, Counter[_Sort]], filters: Filters, *, is_large: bool
-) -> set[tuple[str, str]]:
-    """Return what each filter may be set to: what occurs, or in a large set may occur."""
-    found = {
-        (name, getattr(sort, name)) for each in sorts.values() for sort in each for name in FACETS
-    }
-    if not is_large:
-        return found
-    agents = Agent.objects.order_by("name").values_list("name", flat=True)
-    found |= {("visibility", value) for value in (Visibility.PUBLIC.value, Visibility.ORG.value)}
-    found |= {("kind", value) for value in MemoryKind.values}
-    found |= {("origin", value) for value in Origin.values}
-    found |= {("agent", name) for name in agents[:MAX_AGENTS]}
-    return found | ({("agent", filters.agent)} if filters.agent else set())

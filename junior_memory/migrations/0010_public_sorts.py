@@ -17,6 +17,7 @@ class Migration(migrations.Migration):
             index=models.Index(
                 condition=models.Q(*ACTIVE, ("visibility", "public")),
                 fields=["kind", "origin", "agent"],
+                include=["expires_at"],
                 name="memory_public_sorts",
             ),
         ),

@@ -269,6 +269,7 @@ class Memory(models.Model):
             # Serves what each filter leaves of the public part, and its list when that is little.
             models.Index(
                 fields=["kind", "origin", "agent"],
+                include=["expires_at"],
                 name="memory_public_sorts",
                 condition=ACTIVE & models.Q(visibility="public"),
             ),
