@@ -72,16 +72,6 @@ def test_a_person_gets_everywhere_by_keyboard_alone(cast: Cast, visit: Visit) ->
     assert is_active("Lives in Kiel.")
 
 
-@pytest.mark.usefixtures("facts")
-def test_walking_the_list_is_announced(cast: Cast, visit: Visit) -> None:
-    page = visit(cast.alice)
-    said = page.locator("#said[role=status]")
-    page.keyboard.press("j")
-    expect(said).to_have_text("1 of 5. Question mark lists the keys.")
-    page.keyboard.press("j")
-    expect(said).to_have_text("2 of 5.")
-
-
 def test_the_next_rows_come_when_the_last_one_is_passed(cast: Cast, visit: Visit) -> None:
     for number in range(27):
         make_memory(content=f"Fact number {number}.", owner=cast.alice)
@@ -112,13 +102,12 @@ def test_an_answer_that_is_lost_changes_nothing_twice(cast: Cast, visit: Visit) 
     visit.forgive(*UNANSWERED)
 
 
-@pytest.mark.parametrize("status", [502, 503])
 @pytest.mark.usefixtures("facts")
 def test_a_server_that_restarts_mid_click_is_said_and_the_next_click_works(
-    cast: Cast, visit: Visit, status: int
+    cast: Cast, visit: Visit
 ) -> None:
     page = visit(cast.alice)
-    page.route("**/forget", lambda route: route.fulfill(status=status, body="restarting"))
+    page.route("**/forget", lambda route: route.fulfill(status=502, body="restarting"))
     row = page.locator(".memory", has_text="oolong")
     row.get_by_role("button", name="Forget").click()
     expect(page.locator(".toast")).to_contain_text("nothing was changed")
@@ -129,7 +118,7 @@ def test_a_server_that_restarts_mid_click_is_said_and_the_next_click_works(
     row.get_by_role("button", name="Forget").click()
     expect(page.locator("[data-state='forgotten-now']")).to_be_visible()
     assert not is_active(FACTS[1])
-    visit.forgive(status)
+    visit.forgive(502)
 
 
 @pytest.mark.usefixtures("facts")
@@ -142,21 +131,6 @@ def test_without_a_connection_the_page_says_so(cast: Cast, visit: Visit) -> None
     page.locator(".chip", has_text="Private").click()
     expect(page).to_have_url(re.compile("visibility=private"))
     visit.forgive(*UNANSWERED)
-
-
-@pytest.mark.usefixtures("facts")
-def test_two_tabs_forget_the_same_memory_and_neither_fails(cast: Cast, visit: Visit) -> None:
-    page = visit(cast.alice)
-    other = page.context.new_page()
-    other.goto("/memories")
-    for tab in (page, other):
-        row = tab.locator(".memory", has_text="oolong")
-        row.get_by_role("button", name="Forget").click()
-        expect(tab.locator("[data-state='forgotten-now']")).to_be_visible()
-    page.keyboard.press("u")
-    expect(page.locator(".memory", has_text="oolong")).to_be_visible()
-    other.reload()
-    expect(other.locator(".memory", has_text="oolong")).to_be_visible()
 
 
 @pytest.mark.usefixtures("facts")

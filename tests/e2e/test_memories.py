@@ -6,11 +6,10 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.contrib.sessions.models import Session
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from junior_memory.models import Memory, User
+from junior_memory.models import User
 from tests.cast import Cast
 from tests.e2e.acts import is_active, row, sign_in, with_and_without_scripts
 from tests.e2e.conftest import Visit
@@ -114,16 +113,6 @@ def test_search_answers_while_typing_and_back_returns(page_of_alice: Page) -> No
     expect(page.locator(".memory")).to_have_count(1)
 
 
-def test_back_after_a_filter_shows_a_whole_page(page_of_alice: Page) -> None:
-    page = page_of_alice
-    page.locator(".chip", has_text="Private").click()
-    expect(page).to_have_url(re.compile("visibility=private"))
-    page.go_back()
-    expect(page).to_have_url(re.compile(r"/memories$"))
-    expect(page.locator("h1")).to_have_text("Memories")
-    expect(page.locator(".nav")).to_be_visible()
-
-
 def test_correct_in_place(page_of_alice: Page) -> None:
     page = page_of_alice
     page.locator(".memory", has_text="oolong").get_by_role("link", name="Correct").click()
@@ -213,26 +202,6 @@ def test_show_more_goes_on_where_it_stopped(cast: Cast, visit: Visit) -> None:
     expect(page.locator(".memory").nth(25)).to_be_focused()
     facts = page.locator(".fact").all_inner_texts()
     assert len(set(facts)) == 30
-
-
-def test_a_session_that_ended_leads_to_sign_in_and_back(page_of_alice: Page, cast: Cast) -> None:
-    page = page_of_alice
-    Session.objects.all().delete()
-    page.locator(".chip", has_text="Private").click()
-    expect(page).to_have_url(re.compile(r"/sign-in\?next="))
-    sign_in(page, cast.alice)
-    expect(page.locator("h1")).to_have_text("Memories")
-
-
-def test_erase_leaves_a_receipt(page_of_alice: Page) -> None:
-    page = page_of_alice
-    page.locator(".fact a", has_text="oolong").click()
-    page.get_by_role("link", name="Erase for good").click()
-    page.get_by_label("Type “erase” to confirm").fill("erase")
-    page.get_by_role("button", name="Erase for good").click()
-    expect(page.locator("h1")).to_have_text("Erased for good")
-    expect(page.get_by_role("table")).to_contain_text("memory text")
-    assert not Memory.objects.filter(content=FACTS[1]).exists()
 
 
 def test_everything_works_without_scripts(cast: Cast, visit: Visit) -> None:

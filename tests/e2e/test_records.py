@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from junior_memory import admin_reads, events, forgetting
 from junior_memory.access import person
 from junior_memory.audit import Doer
-from junior_memory.models import Tombstone
+from junior_memory.models import Memory, Tombstone
 from tests.cast import Cast
 from tests.e2e.acts import (
     FACTS,
@@ -42,6 +42,7 @@ def test_what_is_erased_leaves_a_receipt_and_an_entry_in_the_activity(
     page.get_by_label("Type “erase” to confirm").fill("erase")
     page.get_by_role("button", name="Erase for good").click()
     expect(page.locator("h1")).to_have_text("Erased for good")
+    assert not Memory.objects.filter(content=FACTS[1]).exists()
     address = page.url
     for path in ("/settings/receipts", "/settings/activity"):
         page.goto(path)
