@@ -60,6 +60,7 @@ def test_a_mailed_link_signs_in_once(cast: Cast, visit: Visit, scripts: bool) ->
     page.get_by_role("button", name="Sign in").click()
     assert_whole(page, "Settings")
     page.get_by_role("button", name="Sign out").click()
+    expect(page.locator("h1")).to_have_text("Sign in")
     page.goto(link)
     expect(page.locator("h1")).to_have_text("This link no longer works")
     visit.forgive(404)
