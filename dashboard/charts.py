@@ -20,6 +20,7 @@ import plotly.graph_objects as go
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from dashboard.words import number
 from junior_memory.reports import format_usd
 
 Amount = Decimal | int
@@ -124,7 +125,7 @@ class DailyChart:
 
     def write(self, amount: Amount) -> str:
         """Write an amount in the chart's unit, as every place of the page does."""
-        return format_usd(Decimal(amount)) if self.unit == "usd" else f"{amount:,}"
+        return format_usd(Decimal(amount)) if self.unit == "usd" else number(int(amount))
 
     def _cell(self, amount: Amount, key: str = "", day: date | None = None) -> Cell:
         return Cell(self.write(amount), self.behind(key, day) if amount else "")
@@ -334,7 +335,7 @@ def _step(rough: float, *, whole: bool) -> float:
 
 def _tick(chart: DailyChart, value: float, values: list[float]) -> str:
     if chart.unit != "usd":
-        return f"{round(value):,}"
+        return number(round(value))
     step = values[1] - values[0] if len(values) > 1 else 1.0
     digits = 0 if step >= 1 and step.is_integer() else max(2, ceil(-log10(step)) + 1)
     text = f"{value:,.{digits}f}"

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import pytest
 from django.test import Client
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from dashboard.charts import DailyChart, Series, to_csv
 from dashboard.overview import Window, cost_chart, memory_chart, read_overview
@@ -441,3 +441,19 @@ def test_the_chart_is_the_report(cast: Cast) -> None:
     chart = memory_chart(turnover.deployment_by_day(90), now=timezone.now())
     assert chart.totals == tuple(day.total for day in report.created)
     assert ConversationEvent.objects.count() == 0
+
+
+def test_counts_are_grouped_as_the_reader_groups_them() -> None:
+    chart = DailyChart(
+        key="memories",
+        title="Memories",
+        unit="memories",
+        days=(timezone.now().date(),),
+        series=(Series("private", "Private", "--chart-1", (12_345,)),),
+    )
+    with translation.override("de"):
+        assert chart.foot.total.text == "12.345"
+        assert "12.345" in chart.figure
+    with translation.override("en"):
+        assert chart.foot.total.text == "12,345"
+        assert chart.rows[1][1] == "12345", "a file is for machines"
