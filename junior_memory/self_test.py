@@ -18,15 +18,27 @@ from uuid import UUID
 
 from django.db import transaction
 
-from junior_memory import access, clock, embedding_models, exchange, history, people, widget
+from junior_memory import (
+    access,
+    admin_reads,
+    clock,
+    embedding_models,
+    exchange,
+    forgetting,
+    history,
+    people,
+    widget,
+)
 from junior_memory.access import Source, Viewer
 from junior_memory.audit import Doer
 from junior_memory.candidates import ActorRef
-from junior_memory.conflicts import open_conflicts
+from junior_memory.conflicts import open_conflicts, propose
 from junior_memory.counting import count_by_filter
+from junior_memory.errors import NotFound
 from junior_memory.filters import Filters
 from junior_memory.memories import NewMemory, create_memory
 from junior_memory.models import (
+    AdminRead,
     Agent,
     ApiToken,
     Membership,
@@ -38,6 +50,7 @@ from junior_memory.models import (
     User,
     Visibility,
 )
+from junior_memory.newest import read_newest
 from junior_memory.providers import EmbeddingFailed, UnusableEmbedder
 from junior_memory.recall import explain_recall
 from junior_memory.recall_request import RecallRequest
@@ -191,7 +204,10 @@ def _make_cage(word: str) -> _Cage:
             expires_at=clock.now() - timedelta(hours=1),
         ),
         "public": _remember(word, "seven", agent, None, visibility="public"),
+        "forgotten": _remember(word, "eight", agent, first),
     }
+    forgetting.forget(access.person(first), rows["forgotten"].pk, doer=BY_TEST)
+    propose(rows["first"], rows["session"], now=clock.now())
     return _Cage(word, agent, first, second, org, token, rows)
 
 
@@ -265,6 +281,10 @@ def _paths(cage: _Cage, asker: _Asker) -> dict[str, Read]:
     def one_by_one() -> frozenset[UUID]:
         return frozenset(row.pk for row in cage.rows.values() if listed.filter(pk=row.pk).exists())
 
+    def first_page() -> frozenset[UUID]:
+        page = read_newest(listed, viewer, limit=LIMIT, filters=Filters(agent=cage.agent.name))
+        return frozenset(row.pk for row in page)
+
     def searched() -> frozenset[UUID]:
         found = search_memories(viewer, cage.word, limit=LIMIT, now=now)
         return frozenset(hit.memory.pk for hit in found.hits)
@@ -278,6 +298,8 @@ def _paths(cage: _Cage, asker: _Asker) -> dict[str, Read]:
     paths: dict[str, Read] = {
         "list": lambda: (frozenset(listed.values_list("pk", flat=True)) & cage.all, asker.sees),
         "one by one": lambda: (one_by_one(), asker.sees),
+        "first page of the list": lambda: (first_page(), asker.sees),
+        "where it was used": lambda: (_given_by(cage, viewer, history.uses_of), asker.sees),
     }
     if asker.context is None:
         return paths
@@ -321,21 +343,70 @@ def _own_paths(cage: _Cage, asker: _Asker, user: User) -> dict[str, Read]:
         rows = Memory.objects.decidable_by(viewer).in_state("held", now)
         return frozenset(rows.values_list("pk", flat=True))
 
-    def marks_and_conflicts() -> frozenset[UUID]:
+    def undecided() -> frozenset[UUID]:
         pairs = open_conflicts(viewer, now=now)
-        shown = {row.pk for pair in pairs for row in (pair.first, pair.second)}
-        return frozenset(shown) | frozenset(
-            row.pk for row in cage.rows.values() if row.content in str(marks_of(viewer))
-        )
+        return frozenset(row.pk for pair in pairs for row in (pair.first, pair.second))
+
+    def marked() -> frozenset[UUID]:
+        told = str(marks_of(viewer))
+        return frozenset(row.pk for row in cage.rows.values() if row.content in told)
+
+    def in_state(state: str) -> frozenset[UUID]:
+        rows = Memory.objects.visible_to(viewer).own(viewer).in_state(state, now)
+        return frozenset(rows.values_list("pk", flat=True))
+
+    def searched_in_state(state: str) -> frozenset[UUID]:
+        found = search_memories(viewer, cage.word, limit=LIMIT, state=state, now=now)
+        return frozenset(hit.memory.pk for hit in found.hits)
+
+    def on_paper() -> frozenset[UUID]:
+        rows = Memory.objects.visible_to(viewer).concerning(user).unpurged()
+        return frozenset(rows.values_list("pk", flat=True))
+
+    def read_by_staff() -> frozenset[UUID]:
+        # Staff who were let in for this person see nothing of another, and nothing inactive.
+        read = AdminRead(person=user, expires_at=now + timedelta(minutes=1))
+        return frozenset(admin_reads.rows_of(read, now=now).values_list("pk", flat=True))
 
     is_first = user.pk == cage.first.pk
+
+    def if_first(*names: str) -> frozenset[UUID]:
+        return cage.may(*names) if is_first else frozenset()
+
     return {
+        **{
+            f"{way} {state}": lambda read=read, state=state: (read(state), if_first(state))  # type: ignore[misc]
+            for state in ("held", "expired", "forgotten")
+            for way, read in (("list of", in_state), ("search in", searched_in_state))
+            if (way, state) != ("search in", "forgotten")
+        },
+        "history": lambda: (_given_by(cage, viewer, history.history_of), asker.sees | mine),
+        "on one page": lambda: (on_paper(), mine),
+        "read with a reason": lambda: (
+            read_by_staff(),
+            cage.may("first", "session", "team") if is_first else cage.may("second"),
+        ),
+        "conflicts": lambda: (undecided(), if_first("first", "session")),
+        "never again": lambda: (marked(), if_first("forgotten")),
         "export": lambda: (exported(), mine),
-        "conversation": lambda: (told(), cage.may("session") if is_first else frozenset()),
+        "conversation": lambda: (told(), if_first("session")),
         "chat widget": lambda: (widget_list(), cage.may("first" if is_first else "second")),
-        "held": lambda: (waiting(), cage.may("held") if is_first else frozenset()),
-        "never again, conflicts": lambda: (marks_and_conflicts(), frozenset()),
+        "held": lambda: (waiting(), if_first("held")),
     }
+
+
+def _given_by(
+    cage: _Cage, viewer: Viewer, read: Callable[[Viewer, UUID], object]
+) -> frozenset[UUID]:
+    """Ask for every row by its id; return those that were not refused."""
+    given = set()
+    for row in cage.rows.values():
+        try:
+            read(viewer, row.pk)
+        except NotFound:
+            continue
+        given.add(row.pk)
+    return frozenset(given)
 
 
 def _recalled(

@@ -48,6 +48,20 @@ def test_rule_that_lets_everybody_see_everything_is_red_everywhere(
     paths = {check.path for check in found.red if check.leaked}
     assert paths >= {"list", "one by one", "search", "counts", "recall"}
     assert paths >= {"tool listMemories", "tool searchMemories"}
+    assert paths >= {"first page of the list", "where it was used", "history"}
+
+
+def test_rule_that_takes_everything_for_ones_own_is_red_in_every_list_of_ones_own(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MemoryQuerySet, "own", lambda rows, _: rows.all())
+    monkeypatch.setattr(MemoryQuerySet, "visible_to", lambda rows, _: rows.all())
+    monkeypatch.setattr(MemoryQuerySet, "concerning", lambda rows, _: rows.all())
+    paths = {check.path for check in self_test().red if check.leaked}
+    states = ("held", "expired", "forgotten")
+    assert paths >= {f"list of {state}" for state in states}
+    assert paths >= {"on one page", "export", "read with a reason", "conflicts", "history"}
+    assert paths >= {"chat widget", "held"}
 
 
 def test_rule_that_forgets_the_agent_or_hides_ones_own_is_red(
