@@ -43,10 +43,11 @@ def say(line: str) -> None:
 
 def told(verdict: Verdict, trial: Trial, seconds: float) -> str:
     """Say in one line what became of it."""
+    late = f" {verdict.late_recalls} recalls late;" if verdict.late_recalls else ""
     given_up = f" {verdict.given_up} given up and retried;" if verdict.given_up else ""
     return (
         f"lost {verdict.lost}, double {verdict.double}, back {verdict.back},"
-        f" leaked {verdict.leaks}, calls not on record {verdict.calls_missing};{given_up}"
+        f" leaked {verdict.leaks}, calls not on record {verdict.calls_missing};{given_up}{late}"
         f" {verdict.answered} answered, {verdict.refused} refused;"
         f" ready after {trial.recovery_seconds:.1f} s ({seconds:.0f} s)"
     )

@@ -10,6 +10,8 @@ from tests.faults.clients import MARK, Clients
 from tests.faults.deployment import Deployment
 
 DRAIN_SECONDS = 150.0
+LATE_SHARE = 0.05
+"""Share of recalls that may be late: a machine that is busy starting processes starves threads."""
 
 UNFINISHED = """SELECT count(*) FROM junior_memory_completedsession
 WHERE state IN ('queued', 'processing')"""
@@ -42,6 +44,7 @@ class Verdict:
     """Sessions that failed with the model's reason, and were processed when staff retried them."""
     answered: int = 0
     refused: int = 0
+    late_recalls: int = 0
     extra_calls: int = 0
     """Calls on the record that the model's server did not see as such: refused connections."""
 
@@ -81,7 +84,9 @@ def judge(deployment: Deployment, clients: Clients) -> Verdict:
     _judge_sessions(deployment, clients, verdict)
     _judge_logs(deployment, clients, verdict)
     _judge_bill(deployment, verdict)
-    if ledger.late_recalls:
+    verdict.late_recalls = ledger.late_recalls
+    recalls = sum(n for what, n in ledger.answers.items() if what.startswith("POST /recall "))
+    if ledger.late_recalls > recalls * LATE_SHARE:
         verdict.wrong["recall beyond its deadline"] += ledger.late_recalls
     return verdict
 
