@@ -11,7 +11,7 @@ from tests.faults.deployment import Deployment
 
 DRAIN_SECONDS = 150.0
 LATE_SHARE = 0.05
-"""Share of recalls that may be late: a machine that is busy starting processes starves threads."""
+"""Share of recalls, or one, that may be late: a machine that is busy starting processes starves threads."""
 
 UNFINISHED = """SELECT count(*) FROM junior_memory_completedsession
 WHERE state IN ('queued', 'processing')"""
@@ -86,7 +86,7 @@ def judge(deployment: Deployment, clients: Clients) -> Verdict:
     _judge_bill(deployment, verdict)
     verdict.late_recalls = ledger.late_recalls
     recalls = sum(n for what, n in ledger.answers.items() if what.startswith("POST /recall "))
-    if ledger.late_recalls > recalls * LATE_SHARE:
+    if ledger.late_recalls > max(1.0, recalls * LATE_SHARE):
         verdict.wrong["recall beyond its deadline"] += ledger.late_recalls
     return verdict
 
