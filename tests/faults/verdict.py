@@ -11,7 +11,7 @@ from tests.faults.deployment import Deployment
 
 DRAIN_SECONDS = 150.0
 LATE_SHARE = 0.05
-"""Share of recalls, or one, that may be late: a machine that is busy starting processes starves threads."""
+"""Share of recalls, or one, that may be late: a machine that starts processes starves threads."""
 
 UNFINISHED = """SELECT count(*) FROM junior_memory_completedsession
 WHERE state IN ('queued', 'processing')"""
