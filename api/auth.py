@@ -128,7 +128,8 @@ class Gate(AuthBase):
                 wrong[key] = "given twice"
         if wrong:
             raise malformed(
-                "The address holds parameters that this call does not know.", fields=wrong
+                "The address holds parameters that this call does not know, or one twice.",
+                fields=wrong,
             )
 
 

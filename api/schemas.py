@@ -230,6 +230,9 @@ def field_errors(errors: list[dict[str, Any]]) -> dict[str, str]:
         source, *steps = [str(step) for step in problem["loc"]]
         steps = (steps[1:] if source == "body" else steps) or [source]
         message = str(problem["msg"]).removeprefix("Value error, ")
+        if (problem.get("ctx") or {}).get("field_type") == "Value":
+            # What is counted of a text that was read before it was measured.
+            message = message.replace(" item", " character")
         found.setdefault(".".join(steps)[:200], message[:200])
     return found
 

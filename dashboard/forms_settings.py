@@ -54,6 +54,17 @@ class _Form(forms.Form):
         _dress(self)
 
 
+class _Whole(_Form):
+    """A form that is refused when a field did not come at all: an empty one empties a setting."""
+
+    def clean(self) -> dict[str, Any] | None:
+        """Look for what was left out."""
+        for name in self.fields:
+            if self.add_prefix(name) not in self.data:
+                self.add_error(name, forms.Field.default_error_messages["required"])
+        return super().clean()
+
+
 class ConsentForm(_Form):
     """What a person allows."""
 
@@ -77,7 +88,7 @@ class ConsentForm(_Form):
         )
 
 
-class TopicsForm(_Form):
+class TopicsForm(_Whole):
     """Topics that are never learned, one on each line."""
 
     topics = forms.CharField(
@@ -99,7 +110,7 @@ class TopicsForm(_Form):
         return text.splitlines()
 
 
-class ProfileForm(_Form):
+class ProfileForm(_Whole):
     """How a person is called."""
 
     display_name = forms.CharField(

@@ -11,6 +11,7 @@ from junior_memory.demo.cast import (
     PEOPLE,
     DemoAgent,
     DemoConversation,
+    DemoCorrection,
     DemoDispute,
     DemoForget,
     DemoIdentity,
@@ -19,10 +20,11 @@ from junior_memory.demo.cast import (
     DemoRecall,
     DemoReport,
 )
-from junior_memory.demo.story import DISPUTES, FORGETS, RECALLS, REPORTS, conversations
+from junior_memory.demo.story import CORRECTIONS, DISPUTES, FORGETS, RECALLS, REPORTS, conversations
 
 __all__ = [
     "AGENT",
+    "CORRECTIONS",
     "DISPUTES",
     "FORGETS",
     "IDENTITIES",
@@ -32,6 +34,7 @@ __all__ = [
     "REPORTS",
     "DemoAgent",
     "DemoConversation",
+    "DemoCorrection",
     "DemoDispute",
     "DemoForget",
     "DemoIdentity",

@@ -189,6 +189,17 @@ class DemoForget:
 
 
 @dataclass(frozen=True, slots=True)
+class DemoCorrection:
+    """On `day`, `person` puts their own words in place of their memory `text`."""
+
+    day: int
+    at: time
+    person: DemoPerson
+    text: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
 class DemoReport:
     """On `day`, `person` reports the public memory that holds `text`; it waits for staff."""
 

@@ -21,6 +21,7 @@ from junior_memory.demo.cast import (
     TEO_DM,
     TEO_MAIL,
     DemoConversation,
+    DemoCorrection,
     DemoDispute,
     DemoForget,
     DemoIdentity,
@@ -51,6 +52,27 @@ FORGETS: tuple[DemoForget, ...] = (
     DemoForget(-25, time(16, 45), MARA, "the accordion"),
 )
 """Two of these are said again later in the same words, and must not come back by themselves."""
+
+
+CORRECTIONS: tuple[DemoCorrection, ...] = (
+    DemoCorrection(
+        -44, time(12, 20), MARA, "Sings alto in a choir in Altona.", "Sings alto in two choirs."
+    ),
+    DemoCorrection(
+        -10,
+        time(19, 5),
+        MARA,
+        "Sings alto in two choirs.",
+        "Sings alto in a choir in Flensburg, on Mondays.",
+    ),
+    DemoCorrection(
+        -20,
+        time(8, 40),
+        MARA,
+        "Prefers short answers with the code first.",
+        "Prefers short answers; the code first when there is code.",
+    ),
+)
 
 
 REPORTS: tuple[DemoReport, ...] = (

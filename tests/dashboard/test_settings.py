@@ -173,6 +173,17 @@ PASSWORDS = {
 }
 
 
+@pytest.mark.parametrize("name", ["topics", "profile"])
+def test_a_form_that_came_without_its_field_empties_nothing(
+    alice_client: Client, cast: Cast, name: str
+) -> None:
+    cast.alice.display_name, cast.alice.never_learn_topics = "Alice S.", ["wine"]
+    cast.alice.save()
+    assert alice_client.post(f"/settings/{name}", {}).status_code == 422
+    cast.alice.refresh_from_db()
+    assert (cast.alice.display_name, cast.alice.never_learn_topics) == ("Alice S.", ["wine"])
+
+
 def test_a_new_password_signs_in_and_ends_other_sessions(cast: Cast, sign_in: SignIn) -> None:
     here, elsewhere = sign_in(cast.alice), sign_in(cast.alice)
     assert here.post("/settings/password", PASSWORDS).status_code == 302

@@ -179,6 +179,7 @@ class Command(BaseCommand):
         ]
         steps += [(state.moment(one.day, one.at), "recall", one) for one in demo.RECALLS]
         steps += [(state.moment(one.day, one.at), "forget", one) for one in demo.FORGETS]
+        steps += [(state.moment(one.day, one.at), "correct", one) for one in demo.CORRECTIONS]
         steps += [(state.moment(one.day, one.at), "report", one) for one in demo.REPORTS]
         steps += [(state.moment(one.day, one.at), "dispute", one) for one in demo.DISPUTES]
         steps.sort(key=lambda step: step[0])
@@ -217,6 +218,23 @@ class Command(BaseCommand):
             cursor = page["nextCursor"] or ""
             if not cursor:
                 break
+        client.logout()
+
+    def _correct(self, client: Client, state: State, item: Any, moment: datetime) -> None:
+        """Correct as the person would, from the memory's page."""
+        del state, moment
+        self._work()
+        owner = User.objects.get(email=item.person.email)
+        client.force_login(owner)
+        rows = Memory.objects.filter(owner=owner, content=item.text, superseded_at__isnull=True)
+        for memory in rows.filter(archived_at__isnull=True):
+            answer = client.patch(
+                f"{API}/memories/{memory.pk}",
+                json.dumps({"content": item.says, "version": memory.version}),
+                content_type=JSON,
+            )
+            if answer.status_code != 200:
+                raise CommandError(f"a correction answered {answer.status_code}")
         client.logout()
 
     def _report(self, client: Client, state: State, item: Any, moment: datetime) -> None:
