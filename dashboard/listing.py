@@ -22,7 +22,7 @@ from junior_memory.search import MAX_RANKED, search_memories
 
 PAGE_SIZE = 25
 MORE_SIZE = 100
-"""Rows of the pages after the first one, which is drawn at once and kept light."""
+"""Rows that are added to a page at once; what is drawn as a page of its own is kept light."""
 
 MANY = 200
 """Rows from which a list is drawn closer together."""
@@ -51,11 +51,6 @@ def _at_least(total: Total) -> str:
     """Write how many were counted, and whether there are more."""
     count = words.number(total.value)
     return count if total.relation == "exact" else _("More than {n}").format(n=count)
-
-
-def _briefly(total: Total) -> str:
-    """Write the same where there is little room."""
-    return f"{words.number(total.value)}{'' if total.relation == 'exact' else '+'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +168,11 @@ class Listing:
         return bool(self.query.origin or self.query.agent)
 
     @property
+    def is_everything(self) -> bool:
+        """True for all that the person sees, neither searched nor filtered."""
+        return self.is_active and not self.query.q and not self.query.is_narrowed
+
+    @property
     def is_active(self) -> bool:
         """True for what is remembered now."""
         return self.query.state == ACTIVE
@@ -231,7 +231,7 @@ class Listing:
         everything = Chip(
             _("All"),
             self.query.url(visibility=""),
-            _briefly(self.counts.everything),
+            words.briefly(self.counts.everything),
             not self.query.visibility,
         )
         return [
@@ -265,7 +265,7 @@ class Listing:
             Chip(
                 title if name == "agent" else _(title),
                 self.query.url(**{name: "" if value == chosen else value}),
-                _briefly(counts.get(value, NONE)),
+                words.briefly(counts.get(value, NONE)),
                 value == chosen,
             )
             for value, title in titles.items()
@@ -274,22 +274,30 @@ class Listing:
 
 
 def read_listing(
-    viewer: Viewer, query: ListQuery, *, now: datetime, since: datetime | None = None
+    viewer: Viewer,
+    query: ListQuery,
+    *,
+    now: datetime,
+    since: datetime | None = None,
+    size: int = PAGE_SIZE,
 ) -> Listing:
-    """Read one page: ranked when words are given, newest first otherwise.
+    """Read `size` rows: ranked when words are given, newest first otherwise.
 
     What was learned after `since` without the person's doing is marked as new.
     """
-    return _ranked(viewer, query, now) if query.q else _newest(viewer, query, now, since)
+    if query.q:
+        return _ranked(viewer, query, size, now=now)
+    return _newest(viewer, query, size, now=now, since=since)
 
 
-def _newest(viewer: Viewer, query: ListQuery, now: datetime, since: datetime | None) -> Listing:
+def _newest(
+    viewer: Viewer, query: ListQuery, size: int, *, now: datetime, since: datetime | None
+) -> Listing:
     seen = Memory.objects.visible_to(viewer).in_state(query.state, now)
     after = query.place.after if query.place else None
     group = "" if query.state == ACTIVE else None
     if after is not None and group is not None:
         group = words.group_of(after[0], now=now)
-    size = MORE_SIZE if query.place else PAGE_SIZE
     if query.state == ACTIVE:
         page = read_newest(seen, viewer, limit=size + 1, filters=query.filters, after=after)
     else:
@@ -308,9 +316,8 @@ def _newest(viewer: Viewer, query: ListQuery, now: datetime, since: datetime | N
     )
 
 
-def _ranked(viewer: Viewer, query: ListQuery, now: datetime) -> Listing:
+def _ranked(viewer: Viewer, query: ListQuery, size: int, *, now: datetime) -> Listing:
     offset = query.place.offset if query.place else 0
-    size = MORE_SIZE if query.place else PAGE_SIZE
     found = search_memories(
         viewer,
         query.q,

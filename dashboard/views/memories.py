@@ -13,6 +13,7 @@ from dashboard import words
 from dashboard.access import login_required
 from dashboard.forms import AddMemoryForm
 from dashboard.http import (
+    COUNTED_BY,
     HtmxHttpRequest,
     doer_of,
     next_url,
@@ -22,7 +23,7 @@ from dashboard.http import (
     viewer_of,
     wants_part,
 )
-from dashboard.listing import read_listing
+from dashboard.listing import MORE_SIZE, PAGE_SIZE, read_listing
 from dashboard.query import ListQuery
 from dashboard.visits import new_since
 from junior_memory import clock, forgetting
@@ -55,7 +56,10 @@ def list_memories(request: HtmxHttpRequest) -> HttpResponse:
         return redirect_to(request, reverse("inbox"))
     query, now = ListQuery.read(request.GET), clock.now()
     since = new_since(request, now=now)
-    listing = read_listing(viewer_of(request), query, now=now, since=since)
+    size = MORE_SIZE if query.place and wants_part(request) else PAGE_SIZE
+    listing = read_listing(viewer_of(request), query, now=now, since=since, size=size)
+    if listing.is_everything:
+        setattr(request, COUNTED_BY, lambda: listing.counts.total)
     context = {"listing": listing, "here": listing.url, "add": AddMemoryForm()}
     response = render(request, LIST, context, part=RESULTS if query.place is None else PAGE)
     if request.htmx and query.place is None:
