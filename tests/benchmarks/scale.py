@@ -542,7 +542,7 @@ def main() -> None:
     parser.add_argument(
         "--hidden", action="store_true", help="three rows of one person among 200,000, alone"
     )
-    parser.add_argument("--words", choices=["facts", "known", "invented"], default="facts")
+    parser.add_argument("--words", choices=["facts", "known", "invented"], default="known")
     parser.add_argument("--questions", type=int, default=50, help="by each group of owners")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--keep", action="store_true", help="leave the database, use it again")
