@@ -52,9 +52,11 @@ PARTS = {
     turnover.ASKED: gettext_noop("Asked to remember"),
     turnover.IMPORTED: gettext_noop("Imported"),
     turnover.CAPTURED: gettext_noop("Captured in conversations"),
+    turnover.KEPT_BACK: gettext_noop("Held for a person’s word"),
     turnover.REPLACED: gettext_noop("Replaced by something newer"),
     turnover.GONE: gettext_noop("Forgotten, removed or declined"),
     turnover.FORGOTTEN: gettext_noop("Forgotten by people"),
+    turnover.REMOVED: gettext_noop("Removed or declined"),
     turnover.EXPIRED: gettext_noop("Expired"),
 }
 PRESENT = {
@@ -68,7 +70,7 @@ PRESENT = {
 EVENTS = {
     event_rows.RECALLS: gettext_noop("All recalls"),
     event_rows.USEFUL: gettext_noop("Useful recalls"),
-    event_rows.CAPTURES: gettext_noop("Conversations learned from"),
+    event_rows.CAPTURES: gettext_noop("Conversations read"),
 }
 
 

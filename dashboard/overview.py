@@ -191,13 +191,17 @@ class Overview:
     def learned_lines(self) -> list[CountLine]:
         """What came and went, each with the memories behind it."""
         captures, learned = self.costs.captures, self.learned
-        by = ngettext("Captured by {n} conversation", "Captured by {n} conversations", captures)
+        by = ngettext(
+            "Captured, of {n} conversation read", "Captured, of {n} conversations read", captures
+        )
         counts = (
             (by.format(n=number(captures)), turnover.CAPTURED, self.costs.captured),
             (_("Asked to remember"), turnover.ASKED, learned.asked),
             (_("Imported"), turnover.IMPORTED, learned.imported),
+            (_("Held for a person’s word"), turnover.KEPT_BACK, learned.kept_back),
             (_("Replaced by something newer"), turnover.REPLACED, learned.replaced),
             (_("Forgotten by people"), turnover.FORGOTTEN, learned.forgotten),
+            (_("Removed or declined"), turnover.REMOVED, learned.removed),
             (_("Expired"), turnover.EXPIRED, learned.expired),
         )
         lines = [

@@ -23,6 +23,7 @@ from junior_memory.records import After, Rows, stretch
 Moment = Literal["created_at", "archived_at", "superseded_at"]
 
 FORGOTTEN_REASONS = ("user_removed", "tool_removed")
+REMOVED_REASONS = ("admin_removed", "declined")
 
 PRIVATE = "private"
 ORG = "org"
@@ -35,6 +36,8 @@ CAPTURED = "captured"
 REPLACED = "replaced"
 FORGOTTEN = "forgotten"
 EXPIRED = "expired"
+KEPT_BACK = "kept_back"
+REMOVED = "removed"
 
 ALL = "all"
 EMBEDDED = "embedded"
@@ -55,11 +58,16 @@ PARTS: dict[str, tuple[Moment, Q]] = {
     ASKED: ("created_at", Q(origin=Origin.EXPLICIT)),
     IMPORTED: ("created_at", Q(origin=Origin.IMPORT)),
     CAPTURED: ("created_at", Q(session__isnull=False, held_at__isnull=True)),
+    KEPT_BACK: ("created_at", Q(origin=Origin.AUTOMATIC, held_at__isnull=False)),
     REPLACED: ("superseded_at", Q()),
     GONE: ("archived_at", Q(superseded_at__isnull=True) & ~Q(archive_reason="expired")),
     FORGOTTEN: (
         "archived_at",
         Q(superseded_at__isnull=True, archive_reason__in=FORGOTTEN_REASONS),
+    ),
+    REMOVED: (
+        "archived_at",
+        Q(superseded_at__isnull=True, archive_reason__in=REMOVED_REASONS),
     ),
     EXPIRED: ("archived_at", Q(archive_reason="expired")),
 }
@@ -135,6 +143,8 @@ class Learned:
     replaced: int
     forgotten: int
     expired: int
+    kept_back: int = 0
+    removed: int = 0
 
 
 def learned(days: int, *, now: datetime | None = None) -> Learned:
@@ -150,11 +160,14 @@ def learned(days: int, *, now: datetime | None = None) -> Learned:
 
     rows = Memory.objects.all()
     came = rows.filter(_within("created_at", since, until)).aggregate(
-        asked=counted(ASKED), imported=counted(IMPORTED)
+        asked=counted(ASKED), imported=counted(IMPORTED), kept_back=counted(KEPT_BACK)
     )
     left = _within("superseded_at", since, until) | _within("archived_at", since, until)
     went = rows.filter(left).aggregate(
-        replaced=counted(REPLACED), forgotten=counted(FORGOTTEN), expired=counted(EXPIRED)
+        replaced=counted(REPLACED),
+        forgotten=counted(FORGOTTEN),
+        removed=counted(REMOVED),
+        expired=counted(EXPIRED),
     )
     return Learned(**came, **went)
 

@@ -11,12 +11,27 @@ from uuid import uuid4
 
 import pytest
 
-from junior_memory import budgets, event_rows, events, paid_calls, spending, turnover
+from junior_memory import (
+    budgets,
+    event_rows,
+    events,
+    forgetting,
+    paid_calls,
+    spending,
+    turnover,
+)
+from junior_memory.access import person
 from junior_memory.day_windows import WINDOWS, end_of, since_of, start_of
-from junior_memory.models import Agent, ConversationEvent, ModelCall
+from junior_memory.models import (
+    Agent,
+    CompletedSession,
+    ConversationEvent,
+    Memory,
+    ModelCall,
+)
 from junior_memory.paid_calls import NOTHING, PURPOSES, RECALL, UNUSED, USED, Call, Which
 from tests.cast import Cast
-from tests.factories import AgentFactory, make_memory
+from tests.factories import BY_TEST, AgentFactory, make_memory
 
 OUTCOMES = ("ok", "timeout", "truncated", "refused", "empty", "invalid", "http_503", "failed")
 OPERATIONS = ("extraction", "review", "adjudication", "relevance", "embed", "check")
@@ -283,6 +298,38 @@ def test_memories_are_listed_as_they_are_counted(cast: Cast, now: datetime) -> N
     for part in (turnover.ASKED, turnover.IMPORTED):
         rows = turnover.list_changes(part, since, now, limit=100).rows
         assert len(rows) == getattr(learned, part) > 0
+
+
+def test_what_came_and_went_adds_up_to_the_chart(cast: Cast, now: datetime) -> None:
+    states: tuple[dict[str, Any], ...] = (
+        {},
+        {"held_at": now},
+        {"archived_at": now, "archive_reason": "declined"},
+    )
+    origins = ("explicit", "import", "automatic")
+    for number, (state, origin) in enumerate(itertools.product(states, origins)):
+        made = make_memory(owner=cast.alice, content=f"Likes {number}.", now=now, origin=origin)
+        if origin == "automatic" or "held_at" not in state:
+            Memory.objects.filter(pk=made.pk).update(**state)
+    session = CompletedSession.objects.create(
+        session_id="s",
+        agent=cast.agent,
+        conversation_id="c",
+        completed_at=now,
+        state="processed",
+        body_hash="h",
+        created_at=now,
+    )
+    learned_by = Memory.objects.filter(origin="automatic", held_at=None)
+    learned_by.update(session=session)
+    forgotten = make_memory(owner=cast.bob, content="Lives by the sea.", now=now)
+    forgetting.forget(person(cast.bob), forgotten.pk, doer=BY_TEST, now=now)
+    day = turnover.deployment_by_day(7, now=now)[-1]
+    learned = turnover.learned(7, now=now)
+    captured = turnover.rows_of(turnover.CAPTURED, since_of(now, 7), now).count()
+    assert (learned.kept_back, learned.removed, learned.forgotten) == (1, 3, 1)
+    assert day.total == learned.asked + learned.imported + captured + learned.kept_back == 10
+    assert day.forgotten == learned.forgotten + learned.removed
 
 
 def test_a_list_reads_at_most_five_times(
