@@ -11,8 +11,8 @@ embedder sees syllables, and every text is about as far from every other: among 
 tenth nearest to a question is at .890 of the distance of the hundredth (local intrinsic dimension
 19.7). Known words have .869 (16.6); English sentences of software documentation, asked for by some
 of their words, .840 (13.1), so that either store is harder for an approximate index than what
-people write. Nearest to it are *facts*, known words in short sentences as learning keeps them: among
-1,300 rows 11.6, where facts kept from real conversations have 9.5 and their turns 11.8.
+people write. Nearest to it are *facts*, known words in short sentences as learning keeps them:
+among 1,300 rows 11.6, where facts kept from real conversations have 9.5 and their turns 11.8.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ HIDDEN = (
 
 @dataclass(frozen=True)
 class Corpus:
-    """A store of `rows` rows: long ones of known words or of invented ones alone, or short facts."""
+    """A store of `rows` rows: long ones of known words or of invented alone, or short facts."""
 
     rows: int
     words: Words = "known"
