@@ -13,6 +13,10 @@ read processor time, this process's and that of the database's that serve it, an
 
 Then what a browser fetches besides: our own scripts and styles, plotly, and what is said of caching
 and of the referrer. `--strict` fails when a bar is missed.
+
+Measured on two busy cores, a million rows of which 5,000 are one's own: `/memories` 32 kB, with
+filters up to 51; 21 queries, the slowest 10 ms of work; the server's work 5.7 times that of the
+constant rows, so that bar is missed.
 """
 
 from __future__ import annotations
