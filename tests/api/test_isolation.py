@@ -32,6 +32,7 @@ from junior_memory.models import (
     User,
 )
 from tests.api.conftest import Caller
+from tests.api.mcp_calls import tool
 from tests.factories import (
     BY_TEST,
     AgentFactory,
@@ -49,10 +50,25 @@ pytestmark = pytest.mark.django_db
 API = "/api/plugins/memory"
 WORLDS = 4
 ASKED_BY_ID = 8
+WAYS = 5
 HOSTS = 10
-"""In each world; what they are is drawn anew."""
+"""In each world; which of the lists and pages, and who the hosts are, is drawn anew."""
 MARK = re.compile(r"zq\d+x")
 CONVERSATIONS = ("c-1", "c-2")
+OWN_CALLS = (
+    *(
+        f"memories?limit=50&state={state}"
+        for state in ("held", "forgotten", "superseded", "expired")
+    ),
+    *(f"memories?limit=50&q=lighthouse&state={state}" for state in ("held", "expired")),
+    *(f"conversations/{one}/{what}" for one in CONVERSATIONS for what in ("memories", "events")),
+    *("held", "conflicts", "tombstones", "receipts", "activity", "dashboard", "me"),
+)
+OWN_PAGES = (
+    *("/recall?text=lighthouse", "/settings", "/settings/paper", "/settings/never-learn-again"),
+    *("/settings/activity", "/settings/receipts", "/inbox", "/conversations/c-1"),
+    *(f"/memories?state={state}" for state in ("forgotten", "superseded", "expired")),
+)
 STATES = ("active", "active", "active", "held", "forgotten", "erased", "superseded", "expired")
 
 
@@ -280,14 +296,48 @@ def check_person(world: World, user: User, who: Who) -> None:
         or (row.visibility == "org" and row.org.pk not in who.orgs)  # type: ignore[union-attr]
     }
     assert not exported & foreign, "export"
+    for name, arguments in (("listMemories", {}), ("searchMemories", {"query": "lighthouse"})):
+        told = caller.call("POST", "/mcp", tool(name, {"limit": 50, **arguments}))
+        assert marks(told) == expected, f"MCP {name}"
+    # What a person's own lists and pages show is theirs or shared with them, in any state.
+    known = expected | {row.mark for row in world.rows} - foreign
+    for path in world.dice.sample(OWN_CALLS, WAYS):
+        answer = caller.call("GET", f"{API}/{path}")
+        assert answer.status_code == 200, path
+        assert marks(answer) <= known, path
+    check_pages(world, user, expected, known)
+
+
+def check_pages(world: World, user: User, expected: set[str], known: set[str]) -> None:
     browser = Client()
     browser.force_login(user)
     page_marks = marks(browser.get("/memories", {"q": "lighthouse"}))
     assert page_marks <= expected, "page"
-    for path in ("/recall?text=lighthouse", "/settings", "/conversations/c-1"):
-        # What a person's own pages show is theirs or shared with them, in any state.
-        known = expected | {row.mark for row in world.rows if user in {row.owner, row.about}}
-        assert marks(browser.get(path)) <= known, path
+    for path in world.dice.sample(OWN_PAGES, WAYS):
+        answer = browser.get(path)
+        assert answer.status_code in {200, 404}, path
+        assert marks(answer) <= known, path
+    agent = world.dice.choice(world.agents).name
+    form = {"text": "lighthouse", "where": "private", "agent": agent, "team": ""}
+    asked = browser.post("/recall", form)
+    assert asked.status_code == 200
+    assert marks(asked) <= expected, "what-if"
+    for row in world.dice.sample(world.rows, ASKED_BY_ID // 2):
+        answer = browser.get(f"/memories/{row.id}")
+        assert marks(answer) <= known, "page of a memory"
+        assert row.mark in known or answer.status_code == 404, "page of a memory"
+
+
+def acting(body: dict[str, Any]) -> dict[str, str]:
+    """Return the headers that say over MCP what a body says by REST."""
+    source = body["source"]
+    said = {
+        "X-Memory-Source": f"{source['platform']}/{source['visibility']}/{source['key']}",
+        "X-Memory-Conversation": body["conversationId"],
+    }
+    if "actor" in body:
+        said["X-Memory-Actor"] = "/".join(body["actor"].values())
+    return said
 
 
 def check_host(world: World, secret: str, body: dict[str, Any], who: Who) -> None:
@@ -301,6 +351,10 @@ def check_host(world: World, secret: str, body: dict[str, Any], who: Who) -> Non
     arguments = {"query": "lighthouse", "limit": 50}
     found = caller.call("POST", f"{API}/tools/searchMemories", {**body, "arguments": arguments})
     assert marks(found) == expected, "searchMemories"
+    tools: dict[str, dict[str, Any]] = {"listMemories": {"limit": 50}, "searchMemories": arguments}
+    name = world.dice.choice(sorted(tools))
+    by_mcp = caller.call("POST", "/mcp", tool(name, tools[name]), headers=acting(body))
+    assert marks(by_mcp) == expected, f"MCP {name}"
     recalled = caller.call(
         "POST", f"{API}/recall", {**body, "text": "lighthouse", "limit": 20, "deadlineMs": 10_000}
     )
