@@ -164,7 +164,7 @@ def test_a_tab_from_before_signing_in_again_says_that_it_is_out_of_date(
 ) -> None:
     remember(cast.alice)
     one, other = two_tabs(visit, cast.alice)
-    one.get_by_role("button", name="Sign out").click()
+    one.get_by_role("button", name="Sign out", exact=True).click()
     expect(one.locator("h1")).to_have_text("Sign in")
     sign_in(one, cast.alice)
     expect(one.locator("h1")).to_have_text("Memories")
@@ -180,7 +180,7 @@ def test_a_tab_from_before_signing_in_again_says_that_it_is_out_of_date(
 def test_signing_out_in_one_tab_ends_the_other(cast: Cast, visit: Visit) -> None:
     remember(cast.alice)
     one, other = two_tabs(visit, cast.alice)
-    one.get_by_role("button", name="Sign out").click()
+    one.get_by_role("button", name="Sign out", exact=True).click()
     expect(one.locator("h1")).to_have_text("Sign in")
     other.locator(".chip", has_text="Private").click()
     expect(other.locator("h1")).to_have_text("Sign in")
