@@ -53,6 +53,11 @@ class Closer:
         """The texts that were read so far, in the order of the lists that they were read for."""
         return [text.content for text in self._texts.values()]
 
+    @property
+    def wordless(self) -> list[str]:
+        """Of the texts that were read, those that hold nothing of what is asked for by words."""
+        return [text.content for text in self._texts.values() if not any(text.holds)]
+
     def __call__(self, plan: Plan, top: Sequence[UUID]) -> list[RankList]:
         """Return further lists over the top."""
         texts = self._read(plan, top)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -56,10 +56,12 @@ def embed_texts(
     attempts: int = 1,
     on_behalf: OnBehalf | None = None,
     is_awaited: bool = True,
+    put_down: Callable[[Callable[[], object]], object] = lambda record: record(),
 ) -> tuple[Vector, ...]:
     """Return a vector for each text, secrets masked; what was paid is on the record by then.
 
-    What nobody waits for is on the record before it leaves. Not inside a transaction unless the
+    What nobody waits for is on the record before it leaves. `put_down` runs the record of what
+    succeeded, and may do so beside what comes next. Not inside a transaction unless the
     embedder is local. Raises EmbeddingFailed, UnusableEmbedder.
     """
     embedder = embedding_models.embedder_of(model)
@@ -79,7 +81,7 @@ def embed_texts(
         if opened is not None and not failure.attempts:
             drop_call(opened)
         raise
-    record_attempts(name, found.attempts, on_behalf, opened=opened)
+    put_down(lambda: record_attempts(name, found.attempts, on_behalf, opened=opened))
     if any(len(vector) != model.dimensions for vector in found.vectors):
         raise EmbeddingFailed("wrong_dimensions", is_permanent=True)
     return found.vectors

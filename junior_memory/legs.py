@@ -102,6 +102,28 @@ def lend_connection() -> None:
         wrapper.close()
 
 
+def beside(work: Callable[[], object]) -> Callable[[], None]:
+    """Begin a small write on a connection of its own; returns what waits for its end.
+
+    At once, in this thread, when there is no connection to spare. `work` raises nothing.
+    """
+    if not _to_spare.acquire(blocking=False):
+        work()
+        return lambda: None
+
+    def done() -> None:
+        try:
+            work()
+        finally:
+            connections.close_all()
+            _to_spare.release()
+
+    run = contextvars.copy_context().run
+    thread = threading.Thread(target=lambda: run(done), name="beside", daemon=True)
+    thread.start()
+    return thread.join
+
+
 def run_legs(
     legs: Sequence[Leg],
     *,

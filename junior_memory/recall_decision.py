@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -278,7 +278,13 @@ def look(
 
     if model is not None:
         payer = looking.record.payer
-        query = Query(model, text, timeout_seconds=limit_ms / 1000, on_behalf=payer)
+        query = Query(
+            model,
+            text,
+            timeout_seconds=limit_ms / 1000,
+            on_behalf=payer,
+            asking=looking.record.asking,
+        )
         leg = vector_leg(
             query,
             viewer,
@@ -287,13 +293,7 @@ def look(
             cutoff=lambda: cutoffs()[1],
             probe_private=True,
         )
-        legs.append(
-            replace(
-                leg,
-                prepare=_paying(query.embed, looking.record),
-                find=lambda: _within(leg.find(), cutoffs()[0]),
-            )
-        )
+        legs.append(replace(leg, find=lambda: _within(leg.find(), cutoffs()[0])))
     answer = run_legs(
         legs, limit_ms=limit_ms, apart=looking.apart, deadline=deadline, meanwhile=meanwhile
     )
@@ -357,13 +357,3 @@ def look_by_meaning(
 
 def _searched(request: RecallRequest) -> str:
     return collapse(request.text[-SEARCHED_CHARACTERS:])
-
-
-def _paying(prepare: Callable[[], None], record: RecallRecord) -> Callable[[], None]:
-    """Let the record know while a model is asked for a vector."""
-
-    def prepared() -> None:
-        with record.asking():
-            prepare()
-
-    return prepared

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
+import numpy.typing as npt
 
 from junior_memory.providers.base import Matrix, WordVectors
 from junior_memory.ranking import RankList
@@ -35,6 +36,8 @@ ALIKE_AT = 0.4
 
 COMMON_IN = 2
 """Rows that stand behind each row of the top when words are counted in it: the rest is larger."""
+
+IntArray = npt.NDArray[np.intp]
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
@@ -91,12 +94,11 @@ def lists_by_vectors(
     idf = np.array([one.idf for one in wanted], dtype=np.float32)
     best = np.where(held, 1, np.maximum.reduceat(near[flat], starts, axis=0))
     late = best @ idf / idf.sum()
-    sizes = [len(words[each]) for each in filled]
-    holds = np.zeros((len(filled), len(place)), dtype=np.float32)
-    holds[np.repeat(np.arange(len(filled)), sizes), flat] = 1
-    weighted = vectors * _weights(holds, [(place[one.word], one.idf) for one in wanted])[:, None]
+    counts = np.bincount(flat, minlength=len(place))
+    known = [(place[one.word], one.idf) for one in wanted]
+    weighted = vectors * _weights(counts, len(filled), known)[:, None]
     asked_for = weighted[[place[word] for word in query_words]].sum(axis=0, keepdims=True)
-    means = _normalised(np.einsum("mw,wd->md", holds, weighted))
+    means = _normalised(np.add.reduceat(weighted[flat], starts, axis=0))
     topic = np.einsum("md,d->m", means, _normalised(asked_for)[0])
     return [
         RankList(LATE_INTERACTION, dict(zip(filled, map(float, late), strict=True))),
@@ -126,9 +128,9 @@ def lists_by_spelling(asked: Sequence[Asked], texts: Mapping[UUID, str]) -> list
     return [RankList(SPELLING, scores)]
 
 
-def _weights(holds: Matrix, known: Sequence[tuple[int, float]]) -> Matrix:
+def _weights(counts: IntArray, texts: int, known: Sequence[tuple[int, float]]) -> Matrix:
     """Weigh words by idf: as the plan counted it; other words as the top itself knows them."""
-    weights = np.log((COMMON_IN * len(holds) + 1) / (holds.sum(axis=0) + 0.5))
+    weights = np.log((COMMON_IN * texts + 1) / (counts + 0.5))
     for column, idf in known:
         weights[column] = idf
     return np.asarray(weights, dtype=np.float32)

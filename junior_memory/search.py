@@ -243,7 +243,8 @@ def gather(
 
     answer = run_legs(legs, limit_ms=limit_ms, apart=apart, meanwhile=meanwhile)
     gathered = fuse_lists(answer, fusion=fusion, now=now, closer=closer, first=first)
-    return replace(gathered, marked=marked)
+    wordless = closer.wordless if closer is not None else []
+    return replace(gathered, marked=dict.fromkeys(wordless, ()) | marked)
 
 
 def fuse_lists(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -17,7 +18,7 @@ from uuid import UUID
 from junior_memory import embedding_models, embeddings
 from junior_memory.access import Viewer
 from junior_memory.filters import NO_FILTERS, Filters
-from junior_memory.legs import Leg, LegAnswer, LegFailed
+from junior_memory.legs import Leg, LegAnswer, LegFailed, beside, may_part
 from junior_memory.lexical.census import Scored
 from junior_memory.lexical.leg import best
 from junior_memory.model_calls import OnBehalf
@@ -66,7 +67,10 @@ class Query:
     text: str
     timeout_seconds: float
     on_behalf: OnBehalf = field(default_factory=OnBehalf)
+    asking: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Entered while a model is asked and what that cost is written down."""
     vector: Vector = ()
+    _written: Callable[[], None] = lambda: None
 
     def embed(self) -> None:
         """Find the vector, in the cache or by the model; raises LegFailed."""
@@ -75,19 +79,39 @@ class Query:
             self.vector = known
             return
         try:
-            vectors = embeddings.embed_texts(
-                self.model,
-                [self.text],
-                timeout_seconds=self.timeout_seconds,
-                attempts=QUERY_ATTEMPTS,
-                on_behalf=self.on_behalf,
-            )
+            with self.asking():
+                vectors = embeddings.embed_texts(
+                    self.model,
+                    [self.text],
+                    timeout_seconds=self.timeout_seconds,
+                    attempts=QUERY_ATTEMPTS,
+                    on_behalf=self.on_behalf,
+                    put_down=self._put_down,
+                )
         except EmbeddingFailed as failure:
             raise LegFailed(failure.reason) from None
         except UnusableEmbedder:
             raise LegFailed("unusable") from None
         self.vector = vectors[0]
         query_vectors.put(self.text, self.vector, str(self.model.pk))
+
+    def wait_for_record(self) -> None:
+        """Return once what the vector cost is on the record."""
+        self._written()
+
+    def _put_down(self, record: Callable[[], object]) -> None:
+        """Write beside the search what the vector cost; a transaction keeps to one connection."""
+        if not may_part() or embedding_models.embedder_of(self.model).is_local:
+            record()
+            return
+        still = ExitStack()
+        still.enter_context(self.asking())
+
+        def write() -> None:
+            with still:
+                record()
+
+        self._written = beside(write)
 
 
 def vector_leg(
@@ -108,7 +132,10 @@ def vector_leg(
 
     def find() -> LegAnswer:
         scopes = _scopes_of(viewer, filters)
-        found = _nearest(scopes, filters.narrow(rows), query, size=size, cutoff=cutoff())
+        try:
+            found = _nearest(scopes, filters.narrow(rows), query, size=size, cutoff=cutoff())
+        finally:
+            query.wait_for_record()
         every = [row for scope in found.values() for row in scope]
         lists: dict[str, Sequence[Scored]] = {VECTOR: best(every, size)}
         if probe_private:
