@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 
 from django.db import Error
 
@@ -206,7 +207,7 @@ def _ruled_out(request: RecallRequest, decided: Decided, looking: Looking) -> It
         (Gate.ABOUT_SOMEBODY_ELSE, seen.filter(pk__in=allowed).exclude(pk__in=about_others)),
     ):
         rows = rows.exclude(pk__in=looking.without)
-        hits, found = look(request, wider, rows, looking)
+        hits, found = look(request, wider, cache(rows.all), looking)
         for hit in hits:
             if found.fits([hit]) and hit.memory.pk not in known:
                 yield Candidate(hit, found.strength(hit), gate)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -139,7 +139,7 @@ def _decide(request: RecallRequest, looking: Looking) -> Decided:
 
     One leg that fails is named and the other one's candidates count; with none there is nothing.
     """
-    rows = rows_of(request.viewer, looking)
+    rows = cache(lambda: rows_of(request.viewer, looking))
     hits, found = look(request, request.viewer, rows, looking)
     answer = found.gathered.answer
     if answer.is_empty_handed:
@@ -158,7 +158,7 @@ def _decide(request: RecallRequest, looking: Looking) -> Decided:
             apart=looking.apart,
             asking=looking.record.asking,
         )
-        candidates = _selected(candidates, selected, rows, looking)
+        candidates = _selected(candidates, selected, rows(), looking)
         if selected.reason:
             degraded = (*answer.degraded, SELECTION)
             return Decided(
@@ -176,7 +176,7 @@ def _decide(request: RecallRequest, looking: Looking) -> Decided:
     if written is not None:
         ids = [memory.pk for memory in used]
         with held_to(looking.deadline):
-            seen = set(rows.filter(pk__in=ids).values_list("pk", flat=True))
+            seen = set(rows().filter(pk__in=ids).values_list("pk", flat=True))
         if len(seen) == len(ids):
             prompt = written
         else:
@@ -242,9 +242,12 @@ def _packed(candidates: Sequence[Candidate], *, limit: int) -> tuple[list[Candid
 
 
 def look(
-    request: RecallRequest, viewer: Viewer, rows: MemoryQuerySet, looking: Looking
+    request: RecallRequest, viewer: Viewer, rows: Callable[[], MemoryQuerySet], looking: Looking
 ) -> tuple[list[Hit], Found]:
-    """Run the legs, with no transaction around them, then fuse and read what they found."""
+    """Run the legs, with no transaction around them, then fuse and read what they found.
+
+    The vector of the message is asked for first: everything else is made while it is waited for.
+    """
     deadline = looking.deadline
     text = _searched(request)
     with held_to(deadline):
@@ -255,25 +258,25 @@ def look(
         Leg(
             LEXICAL,
             lambda: find_by_words(
-                viewer, rows, text, size=LEG_SIZE, by_characters=False, probe_private=True
+                viewer, rows(), text, size=LEG_SIZE, by_characters=False, probe_private=True
             ),
         )
     ]
-    closer = look_closer(rows, text, model, probe_private=True)
+    closer = cache(lambda: look_closer(rows(), text, model, probe_private=True))
     weight = embedding_models.list_weight_of(model)
     fusion = preset(conf().fusion, "recall", vector_weight=weight)
 
     @cache
     def cutoffs() -> tuple[float | None, float | None]:
-        return _cutoffs(model, viewer, rows, named=bool(query_terms(text).names))
+        return _cutoffs(model, viewer, rows(), named=bool(query_terms(text).names))
 
     def meanwhile(first: LegAnswer) -> None:
         with held_to(deadline):
             cutoffs()
             if fusion.top:
-                closer.read_ahead(first)
+                closer().read_ahead(first)
         # The gate asks the same of each candidate, while somebody waits.
-        for content in closer.contents[:LEG_SIZE]:
+        for content in closer().contents[:LEG_SIZE]:
             contains_secret(content)
 
     if model is not None:
@@ -285,15 +288,20 @@ def look(
             on_behalf=payer,
             asking=looking.record.asking,
         )
-        leg = vector_leg(
-            query,
-            viewer,
-            rows,
-            size=LEG_SIZE,
-            cutoff=lambda: cutoffs()[1],
-            probe_private=True,
-        )
-        legs.append(replace(leg, find=lambda: _within(leg.find(), cutoffs()[0])))
+
+        def near() -> LegAnswer:
+            leg = vector_leg(
+                query,
+                viewer,
+                rows(),
+                size=LEG_SIZE,
+                cutoff=lambda: cutoffs()[1],
+                probe_private=True,
+            )
+            return _within(leg.find(), cutoffs()[0])
+
+        is_slow = embedding_models.is_remote(model)
+        legs.append(Leg(VECTOR, near, prepare=query.embed, is_slow=is_slow))
     answer = run_legs(
         legs, limit_ms=limit_ms, apart=looking.apart, deadline=deadline, meanwhile=meanwhile
     )
@@ -301,8 +309,8 @@ def look(
         return [], Found(Gathered((), {}, None, answer), None, None)
     with held_to(deadline):
         cutoff, own_cutoff = cutoffs()
-        gathered = fuse_lists(answer, fusion=fusion, now=looking.now, closer=closer)
-        hits = read_hits(rows, gathered.fused[:CANDIDATES], gathered, with_words=looking.explains)
+        gathered = fuse_lists(answer, fusion=fusion, now=looking.now, closer=closer())
+        hits = read_hits(rows(), gathered.fused[:CANDIDATES], gathered, with_words=looking.explains)
     return hits, Found(gathered, cutoff, own_cutoff)
 
 
