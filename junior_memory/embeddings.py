@@ -81,6 +81,9 @@ def embed_texts(
         if opened is not None and not failure.attempts:
             drop_call(opened)
         raise
+    if opened is not None and not found.attempts:
+        # Made on this machine, slowly: nobody was asked.
+        drop_call(opened)
     put_down(lambda: record_attempts(name, found.attempts, on_behalf, opened=opened))
     if any(len(vector) != model.dimensions for vector in found.vectors):
         raise EmbeddingFailed("wrong_dimensions", is_permanent=True)

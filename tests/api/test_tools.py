@@ -280,7 +280,7 @@ def test_the_database_gone_is_503(host: Caller, monkeypatch: pytest.MonkeyPatch)
     made = json_of(host.post("tools/createMemory", call(TEA)))
     response = host.post("tools/removeMemory", call({"id": made["memory"]["id"]}))
     assert SENTINEL not in str(assert_fails(response, 503, "unavailable"))
-    assert ToolCall.objects.filter(outcome="failed:OperationalError").count() == 1
+    assert ToolCall.objects.filter(outcome="failed:unavailable").count() == 1
 
 
 def test_nothing_of_a_call_reaches_a_log_line(

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from django.test import Client
 
 from tests.deploy_check import PRODUCTION, ROOT
@@ -70,10 +71,12 @@ def test_scripts_and_styles_are_fetched_once_and_kept(tmp_path: Path) -> None:
         assert headers["x-content-type-options"] == "nosniff"
 
 
+@pytest.mark.django_db
 def test_where_files_keep_their_names_they_are_asked_for_again_and_not_sent_again() -> None:
     first = Client().get("/static/plotly/plotly.min.js")
     assert first.headers["Referrer-Policy"] == "same-origin"
     kept = {"if-modified-since": first.headers["Last-Modified"]}
+    first.close()
     assert Client().get("/static/plotly/plotly.min.js", headers=kept).status_code == 304
 
 

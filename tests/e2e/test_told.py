@@ -33,7 +33,7 @@ def listen(page: Page) -> None:
 
 def expect_heard(page: Page, *said: str) -> None:
     """Expect that this was said, the one after the other."""
-    page.wait_for_function("([n]) => window.heard.length >= n", arg=[len(said)])
+    page.wait_for_function("([n]) => (window.heard || []).length >= n", arg=[len(said)])
     heard: list[str] = page.evaluate("window.heard.splice(0)")
     assert [one for at, one in enumerate(heard) if one not in heard[:at]] == list(said)
 
