@@ -12,11 +12,13 @@ model hangs, and the answer's time is printed beside its deadline.
 
 Milliseconds are this machine's; read the ratios to what the models sleep.
 
-Measured on two quiet cores, 2,000 memories: recall 444 ms for 400 slept (x1.11; models alone 404,
-so x1.10 over those), 52 without the sleep; search 337 ms for 300 (x1.12), 51 without. Of recall's
-44: 11 until the vector is asked for, 6 to ask and to record each model, 5 comparing vectors, 10
-ranking, reading and judging, 4 reading again, 4 the event. Tried without gain: another event loop
-and HTTP parser, a shorter interval between threads, freezing what the collector looks at.
+Measured on two quiet cores, 2,000 memories, nine runs: recall 436 to 442 ms for 400 slept (x1.09 to
+1.105; models alone 404), 42 to 50 without the sleep; search 330 to 335 for 300 (x1.10 to 1.115), 47
+to 52 without. The machine is slower in some runs than in others, and all rows move together. Of
+recall's 37: 5 until the vector is asked for, 3 for each model's answer to come and go, 5 comparing
+vectors, 7 ranking, reading and judging, 2 recording, 2 reading again, 3 the event. Tried without
+gain: another event loop and HTTP parser, a shorter interval between threads, freezing what the
+collector looks at.
 """
 
 from __future__ import annotations
