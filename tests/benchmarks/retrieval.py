@@ -21,14 +21,11 @@ Measured on five conversations in November 2026, recall@10 / nDCG@10 of search, 
     local            .737 / .626   .687 / .566   (without wording .721 / .612  .669 / .539)
     all-MiniLM-L6-v2 .764 / .655   .726 / .581     (.753 / .639  .700 / .551), behind `openai`
 
-The gate then in use (words 0.5, MiniLM 0.475), facts and turns: recall@10 lost, and the share of
-questions that get nothing, asked of a wrong owner, the same without names, and of category 5:
+The gate in use (words 0.6, MiniLM's distance 0.48), facts and turns: recall@10 lost, and the share
+of questions that get nothing, asked of a wrong owner, the same without names, and of category 5:
 
-    local            .018  .89 .57 .12             .017  .85 .49 .05
-    all-MiniLM-L6-v2 .006  .85 .59 .03             .027  .91 .55 .06
-
-Words count from 0.6 and MiniLM's distance to 0.48 since then: by the same vectors and three draws
-of wrong owners, lost .027 / .018 and .005 / .033, wrong owner .90 / .88 and .85 / .91.
+    local            .023  .90 .58 .14             .018  .86 .49 .05
+    all-MiniLM-L6-v2 .005  .84 .61 .03             .030  .92 .57 .07
 """
 
 from __future__ import annotations
