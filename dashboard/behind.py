@@ -19,7 +19,7 @@ from junior_memory import turnover
 from junior_memory.budgets import DAY, MONTH, Period
 from junior_memory.day_windows import WINDOWS, end_of, since_of, start_of
 from junior_memory.event_rows import KINDS, RECALLS, Kind
-from junior_memory.paid_calls import PURPOSES, USED, Which
+from junior_memory.paid_calls import PURPOSES, USED, Narrowing, Which
 from junior_memory.records import After
 
 DEFAULT_DAYS = 30
@@ -99,19 +99,10 @@ def address(name: str, pairs: list[tuple[str, str]], after: After | None = None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallsAsked:
+class CallsAsked(Narrowing):
     """Which calls of models a list shows."""
 
     stretch: Stretch = Stretch()
-    purpose: str = ""
-    operation: str | None = None
-    model: str | None = None
-    outcome: str = ""
-    reason: str = ""
-    not_operations: tuple[str, ...] = ()
-    not_models: tuple[str, ...] = ()
-    event_id: UUID | None = None
-    is_unpriced: bool = False
 
     @classmethod
     def read(cls, values: QueryDict, *, now: datetime) -> CallsAsked:
@@ -132,19 +123,7 @@ class CallsAsked:
 
     def which(self, now: datetime) -> Which:
         """Return the calls that are meant."""
-        return Which(
-            since=self.stretch.starts_at(now),
-            until=self.stretch.ends_at(now),
-            purpose=self.purpose,
-            operation=self.operation,
-            model=self.model,
-            outcome=self.outcome,
-            reason=self.reason,
-            not_operations=self.not_operations,
-            not_models=self.not_models,
-            event_id=self.event_id,
-            is_unpriced=self.is_unpriced,
-        )
+        return self.between(self.stretch.starts_at(now), self.stretch.ends_at(now))
 
     @property
     def pairs(self) -> list[tuple[str, str]]:

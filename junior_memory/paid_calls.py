@@ -8,7 +8,7 @@ follows from the event's name, or without an event from the call. `spending` add
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -75,15 +75,13 @@ Calls = QuerySet[Any, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Which:
-    """Which of a stretch's calls are meant; both ends count, and what is not said narrows nothing.
+class Narrowing:
+    """Which calls are meant, whenever they were; what is not said narrows nothing.
 
     `reason` is why calls bought nothing: an outcome, or `unused`. `not_operations` and `not_models`
     leave some out: what a split draws by name beside "everything else".
     """
 
-    since: datetime
-    until: datetime
     purpose: str = ""
     operation: str | None = None
     model: str | None = None
@@ -93,6 +91,19 @@ class Which:
     not_models: tuple[str, ...] = ()
     event_id: UUID | None = None
     is_unpriced: bool = False
+
+    def between(self, since: datetime, until: datetime) -> Which:
+        """Return those of a stretch of time."""
+        said = {each.name: getattr(self, each.name) for each in fields(Narrowing)}
+        return Which(since=since, until=until, **said)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Which(Narrowing):
+    """Which of a stretch's calls are meant; both ends count."""
+
+    since: datetime
+    until: datetime
 
     @property
     def _narrowed(self) -> Q:
