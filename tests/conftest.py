@@ -55,13 +55,21 @@ def django_db_modify_db_settings() -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Hang up on whoever is still connected, so that the run's database can be dropped."""
+    """Hang up on whoever is still connected, so that the run's database can be dropped.
+
+    Asked from beside it, as the last test may have cut the run's own connection, and closed to
+    everybody first: threads that outlive a test come back by themselves.
+    """
     yield
-    with django_db_blocker.unblock(), connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
+    name = connection.settings_dict["NAME"]
+    with django_db_blocker.unblock():
+        connection.close()
+        with connection._nodb_cursor() as cursor:  # type: ignore[attr-defined]
+            cursor.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s",
+                [name],
+            )
 
 
 @pytest.fixture(autouse=True)
