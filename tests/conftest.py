@@ -64,7 +64,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
     name = connection.settings_dict["NAME"]
     with django_db_blocker.unblock():
         connection.close()
-        with connection._nodb_cursor() as cursor:  # type: ignore[attr-defined]
+        with connection._nodb_cursor() as cursor:
             cursor.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
             cursor.execute(
                 "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s",
