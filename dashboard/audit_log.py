@@ -10,8 +10,8 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from dashboard.amounts import number
 from dashboard.detail import MEANS
-from dashboard.words import number
 from junior_memory.models import AuditEntry
 from junior_memory.records import After, Rows
 

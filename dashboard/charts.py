@@ -17,11 +17,11 @@ from math import ceil, floor, log10
 from typing import Any, Literal
 
 import plotly.graph_objects as go
+from django.utils.dates import MONTHS, MONTHS_AP, WEEKDAYS, WEEKDAYS_ABBR
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from dashboard.words import number
-from junior_memory.reports import format_usd
+from dashboard.amounts import as_read, decimal, number, usd
 
 Amount = Decimal | int
 Unit = Literal["usd", "memories"]
@@ -76,6 +76,11 @@ class Line:
     cells: tuple[Cell, ...]
     total: Cell
 
+    @property
+    def day_text(self) -> str:
+        """The day with its weekday, as the reader writes it."""
+        return date_format(self.day, _("D j M Y"))
+
 
 Behind = Callable[[str, date | None], str]
 """Gives the address of what a series (empty: all of them) is made of, on one day or on all."""
@@ -125,7 +130,7 @@ class DailyChart:
 
     def write(self, amount: Amount) -> str:
         """Write an amount in the chart's unit, as every place of the page does."""
-        return format_usd(Decimal(amount)) if self.unit == "usd" else number(int(amount))
+        return usd(Decimal(amount)) if self.unit == "usd" else number(int(amount))
 
     def _cell(self, amount: Amount, key: str = "", day: date | None = None) -> Cell:
         return Cell(self.write(amount), self.behind(key, day) if amount else "")
@@ -156,7 +161,7 @@ class DailyChart:
     @property
     def average_text(self) -> str:
         """The average day as the page writes it."""
-        return format_usd(self.average) if self.unit == "usd" else f"{self.average:.1f}"
+        return usd(self.average) if self.unit == "usd" else decimal(self.average, 1)
 
     @property
     def summary(self) -> str:
@@ -245,6 +250,7 @@ def _figure(chart: DailyChart) -> go.Figure:
             "plot_bgcolor": "rgba(0,0,0,0)",
             "xaxis": _days_axis(chart),
             "yaxis": _amounts_axis(chart),
+            "meta": _reading(),
         },
     )
     if chart.with_average and not chart.is_empty:
@@ -253,6 +259,22 @@ def _figure(chart: DailyChart) -> go.Figure:
             line={"color": "var(--chart-ink)", "width": 1.25, "dash": "dash"},
         )
     return figure
+
+
+def _reading() -> dict[str, Any]:
+    """Give Plotly, which knows English alone, the names of days and months as its settings."""
+    names = {
+        "days": WEEKDAYS,
+        "shortDays": WEEKDAYS_ABBR,
+        "months": MONTHS,
+        "shortMonths": MONTHS_AP,
+    }
+    # Its weeks begin on Sunday, and Django's on Monday.
+    form = {
+        key: [str(value[at]) for at in ([6, *range(6)] if len(value) == 7 else range(1, 13))]
+        for key, value in names.items()
+    }
+    return {"locale": "reader", "locales": {"reader": {"format": form}}}
 
 
 def _bars(chart: DailyChart, one: Series) -> go.Bar:
@@ -291,7 +313,7 @@ def _days_axis(chart: DailyChart) -> dict[str, Any]:
         "ticktext": [date_format(day, _("j M")) for day in named],
         "tickangle": 0,
         "ticklabeloverflow": "allow",
-        "hoverformat": "%a %-d %B %Y",
+        "hoverformat": _("%a %-d %B %Y"),
         "showgrid": False,
         "zeroline": False,
         "ticks": "",
@@ -341,4 +363,4 @@ def _tick(chart: DailyChart, value: float, values: list[float]) -> str:
     text = f"{value:,.{digits}f}"
     if digits > 2:
         text = text.rstrip("0") if value else "0.00"
-    return f"${text}"
+    return as_read(f"${text}")

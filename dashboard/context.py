@@ -12,9 +12,10 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from dashboard.amounts import number
 from dashboard.http import COUNTED_BY, UNDO_TAG
 from dashboard.inbox import count_waiting
-from dashboard.words import briefly, number
+from dashboard.words import briefly
 from junior_memory import clock
 from junior_memory.access import person
 from junior_memory.conf import conf

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from dashboard.words import number
+from dashboard.amounts import number, usd
 from junior_memory import paid_calls, spending
-from junior_memory.reports import format_usd
 from junior_memory.spending import Share, Total
 
 PURPOSES = {
@@ -77,12 +74,4 @@ def cost_of(share: Share | Total) -> str:
     if share.unknown == share.calls:
         return _("price unknown")
     rest = _(" + {n} unpriced").format(n=number(share.unknown)) if share.unknown else ""
-    return format_usd(share.cost_usd) + rest
-
-
-def exact_usd(amount: Decimal | None) -> str:
-    """Write an amount to its last digit, at least two: what a sum of many adds up from."""
-    if amount is None:
-        return _("unknown")
-    whole, _point, rest = f"{amount:f}".partition(".")
-    return f"${int(whole):,}.{rest.rstrip('0').ljust(2, '0')}"
+    return usd(share.cost_usd) + rest

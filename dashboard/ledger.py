@@ -11,6 +11,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
+from dashboard.amounts import exact_usd, number, usd
 from dashboard.behind import (
     BudgetAsked,
     CallsAsked,
@@ -22,13 +23,11 @@ from dashboard.behind import (
 from dashboard.cost_words import (
     answer_name,
     cost_of,
-    exact_usd,
     operation_name,
     outcome_name,
     purpose_name,
 )
 from dashboard.overview_cards import Card, Note, ShareLine
-from dashboard.words import number
 from junior_memory import budgets, clock, event_rows, paid_calls, spending, turnover
 from junior_memory.budgets import DAY
 from junior_memory.day_windows import WINDOWS
@@ -37,7 +36,6 @@ from junior_memory.event_rows import RECALLS, USEFUL
 from junior_memory.models import Agent, ArchiveReason, MemoryKind, Origin, Visibility
 from junior_memory.paid_calls import GOOD, NOTHING, RECALL, USED, Call
 from junior_memory.records import After, Rows
-from junior_memory.reports import format_usd
 from junior_memory.spending import Paid
 
 PAGE_SIZE = 50
@@ -163,7 +161,7 @@ def _call_cards(asked: CallsAsked, lines: Iterable[Paid], now: datetime) -> Iter
         )
         notes.append(Note(some.format(n=number(total.unknown)), asked.url(is_unpriced=True)))
     is_known = not total.calls or total.unknown < total.calls
-    spent = format_usd(total.cost_usd) if is_known else _("price unknown")
+    spent = usd(total.cost_usd) if is_known else _("price unknown")
     yield Card(_("Spent"), spent, tuple(notes) if is_known else ())
     yield Card(
         _("Calls of models"), number(total.calls), (Note(_("also failed and repeated ones")),)
@@ -175,7 +173,7 @@ def _call_cards(asked: CallsAsked, lines: Iterable[Paid], now: datetime) -> Iter
         note = Note(
             said.format(n=number(useful)), EventsAsked(stretch=asked.stretch, kind=USEFUL).url()
         )
-        amount = format_usd(total.cost_usd / useful) if useful else "–"
+        amount = usd(total.cost_usd / useful) if useful else "–"
         yield Card(_("Per useful recall"), amount, (note,))
 
 
@@ -295,7 +293,7 @@ def read_budget(asked: BudgetAsked, *, now: datetime, after: After | None = None
     return Ledger(
         title=title,
         period=_between(since, until),
-        cards=(Card(_("Spent"), format_usd(spent), tuple(notes)),),
+        cards=(Card(_("Spent"), usd(spent), tuple(notes)),),
         chips=(Chip(asked.agent, BudgetAsked(period=asked.period, until=asked.until).url()),)
         if asked.agent
         else (),

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from dashboard import words
+from dashboard.amounts import number
 from dashboard.query import ACTIVE, ListQuery, Place
 from dashboard.rows import Row, read_rows
 from junior_memory.access import Viewer
@@ -49,7 +50,7 @@ KIND_TITLES: dict[str, str] = {
 
 def _at_least(total: Total) -> str:
     """Write how many were counted, and whether there are more."""
-    count = words.number(total.value)
+    count = number(total.value)
     return count if total.relation == "exact" else _("More than {n}").format(n=count)
 
 
@@ -217,7 +218,7 @@ class Listing:
             Chip(
                 _(title),
                 ListQuery(state=state).url(),
-                "" if state == ACTIVE else words.number(counts[state]),
+                "" if state == ACTIVE else number(counts[state]),
                 state == self.query.state,
             )
             for state, title in STATE_TITLES

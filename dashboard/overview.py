@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
+from dashboard.amounts import number
 from dashboard.behind import (
     DEFAULT_DAYS,
     CallsAsked,
@@ -35,7 +36,6 @@ from dashboard.overview_cards import (
     spent_card,
     useful_card,
 )
-from dashboard.words import number
 from junior_memory import budgets, paid_calls, reports, spending, turnover
 from junior_memory.budgets import Budget
 from junior_memory.day_windows import WINDOWS

@@ -10,15 +10,15 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from dashboard.amounts import number, percent, usd
 from dashboard.behind import BudgetAsked, CallsAsked, EventsAsked, PresentAsked, Stretch
 from dashboard.cost_words import outcome_name
-from dashboard.words import number
 from junior_memory import paid_calls, turnover
 from junior_memory.budgets import DAY, Budget
 from junior_memory.conf import conf
 from junior_memory.day_windows import since_of
 from junior_memory.event_rows import RECALLS, USEFUL
-from junior_memory.reports import Present, format_usd
+from junior_memory.reports import Present
 from junior_memory.spending import Costs
 
 NEAR = Decimal("0.8")
@@ -95,7 +95,7 @@ def spent_card(costs: Costs, stretch: Stretch) -> Card:
         notes.append(Note(some.format(n=number(costs.unknown)), url))
     return Card(
         _("Spent, {days} days").format(days=costs.window),
-        format_usd(costs.total_usd),
+        usd(costs.total_usd),
         tuple(notes),
         CallsAsked(stretch=stretch).url() if costs.calls else "",
     )
@@ -106,10 +106,10 @@ def _compared(costs: Costs) -> str:
     change = round(100 * (costs.total_usd - costs.previous_usd) / costs.previous_usd)
     if change > MOST_CHANGE:
         said = _("{amount} in the {days} days before")
-        return said.format(amount=format_usd(costs.previous_usd), days=costs.window)
+        return said.format(amount=usd(costs.previous_usd), days=costs.window)
     sign = "+" if change > 0 else "−" if change < 0 else "±"
-    return _("{change} % against the {days} days before").format(
-        change=f"{sign}{abs(change)}", days=costs.window
+    return _("{change} against the {days} days before").format(
+        change=percent(f"{sign}{abs(change)}"), days=costs.window
     )
 
 
@@ -127,7 +127,7 @@ def useful_card(costs: Costs, stretch: Stretch) -> Card:
     if amount is None:
         return Card(title, "–", notes)
     url = CallsAsked(stretch=stretch, purpose=paid_calls.RECALL).url()
-    return Card(title, format_usd(amount), notes, url)
+    return Card(title, usd(amount), notes, url)
 
 
 def nothing_card(costs: Costs, stretch: Stretch) -> Card:
@@ -136,7 +136,7 @@ def nothing_card(costs: Costs, stretch: Stretch) -> Card:
     calls = sum(one.calls for one in costs.nothing)
     if not calls:
         note = _("every call came to something") if costs.calls else _("nothing was bought")
-        return Card(_("Bought nothing"), format_usd(costs.nothing_usd), (Note(note),))
+        return Card(_("Bought nothing"), usd(costs.nothing_usd), (Note(note),))
     notes = tuple(
         Note(
             f"{number(one.calls)} {outcome_name(one.name).lower()}",
@@ -144,8 +144,7 @@ def nothing_card(costs: Costs, stretch: Stretch) -> Card:
         )
         for one in costs.nothing[:REASONS_NAMED]
     )
-    usd = format_usd(costs.nothing_usd)
-    return Card(_("Bought nothing"), usd, notes, asked.url(), "danger")
+    return Card(_("Bought nothing"), usd(costs.nothing_usd), notes, asked.url(), "danger")
 
 
 def active_card(present: Present) -> Card:
@@ -157,7 +156,7 @@ def active_card(present: Present) -> Card:
     elif not active:
         note = _("nothing to embed yet")
     else:
-        note = _("{share} % embedded").format(share=f"{100 * embedded / active:.4g}")
+        note = _("{share} embedded").format(share=percent(100 * embedded / active))
         url = PresentAsked(part=turnover.EMBEDDED).url()
     return Card(
         _("Active memories"),
@@ -171,7 +170,7 @@ def budget_line(budget: Budget, *, now: datetime) -> BudgetLine:
     """Say what is spent of a budget, and when it is reached if it goes on like this."""
     today = now.astimezone(UTC).date()
     url = BudgetAsked(period=budget.period, agent=budget.agent, until=now).url()
-    spent, limit = format_usd(budget.spent_usd), format_usd(budget.limit_usd)
+    spent, limit = usd(budget.spent_usd), usd(budget.limit_usd)
     when = (
         _("{spent} of {limit} today")
         if budget.period == DAY
@@ -201,7 +200,7 @@ def _forecast(budget: Budget, today: date) -> str:
         pace = _("; at this pace it is reached on {day}. {then}, recall goes on")
         return pace.format(day=date_format(reached_on, _("j F")), then=_then())
     if expected is not None:
-        return _("; at this pace {amount} by its end").format(amount=format_usd(expected))
+        return _("; at this pace {amount} by its end").format(amount=usd(expected))
     return ""
 
 

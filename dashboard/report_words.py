@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from dashboard.amounts import as_read
 from dashboard.cost_words import OUTCOMES, outcome_name
-from dashboard.words import number
 from junior_memory.reports import Metric
 
 FIGURES = {
@@ -78,8 +78,8 @@ def figure_name(metric: Metric) -> str:
 
 
 def figure_value(metric: Metric) -> str:
-    """Write a figure; a whole number as the reader groups it."""
-    return number(int(metric.value)) if metric.value.isdecimal() else metric.value
+    """Write a figure."""
+    return as_read(metric.value)
 
 
 def why_not_learned(code: str) -> str:

@@ -16,8 +16,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from dashboard.amounts import number, percent, usd
 from dashboard.cost_words import OPERATIONS, outcome_name
-from dashboard.words import number
 from junior_memory import (
     admin_reads,
     budgets,
@@ -33,7 +33,7 @@ from junior_memory.conf import conf
 from junior_memory.model_health import ChatCheck
 from junior_memory.models import AdminRead, Agent, EmbeddingModel, Memory, User
 from junior_memory.providers.registry import chat_model_fault, chat_model_in_use
-from junior_memory.reports import OperationalReport, QueueState, format_usd
+from junior_memory.reports import OperationalReport, QueueState
 
 QUIET_WORKER = timedelta(minutes=2)
 """Without a heartbeat for so long, no worker is at work."""
@@ -321,8 +321,9 @@ OVER_BUDGET = {
 
 def checked_of(check: ChatCheck) -> Checked:
     """Say how a chat model answered, how long it took and what that cost."""
-    price = format_usd(check.cost_usd)
-    cost = _("at an unknown price") if check.cost_usd is None else _("for {usd}").format(usd=price)
+    cost = _("at an unknown price")
+    if check.cost_usd is not None:
+        cost = _("for {usd}").format(usd=usd(check.cost_usd))
     took = f"{check.model}, {number(check.duration_ms)} ms, {cost}"
     if check.is_ok:
         mode = MODES.get(check.mode, "")
@@ -343,18 +344,16 @@ MODES = {
 
 def standing_of(budget: Budget) -> Standing:
     """Put a budget into words."""
-    percent = int(100 * budget.spent_usd / budget.limit_usd) if budget.limit_usd else 100
-    text = _("{spent} of {limit}").format(
-        spent=format_usd(budget.spent_usd), limit=format_usd(budget.limit_usd)
-    )
+    spent = int(100 * budget.spent_usd / budget.limit_usd) if budget.limit_usd else 100
+    text = _("{spent} of {limit}").format(spent=usd(budget.spent_usd), limit=usd(budget.limit_usd))
     if budget.unknown:
         unknown = ngettext(
             "and {n} call of unknown price", "and {n} calls of unknown price", budget.unknown
         )
         text += f", {unknown.format(n=number(budget.unknown))}"
-    tone = "danger" if budget.is_reached else "warn" if percent >= NEAR else "good"
+    tone = "danger" if budget.is_reached else "warn" if spent >= NEAR else "good"
     name = _("Today") if budget.period == DAY else _("This month")
-    return Standing(name, text, min(percent, 100), tone)
+    return Standing(name, text, min(spent, 100), tone)
 
 
 def sentence_of(budget: Budget) -> str:
@@ -363,8 +362,8 @@ def sentence_of(budget: Budget) -> str:
     whose = _(" of “{agent}”").format(agent=budget.agent) if budget.agent else ""
     said = _("{which} is used up: {spent} of {limit}.").format(
         which=f"{when}{whose}",
-        spent=format_usd(budget.spent_usd),
-        limit=format_usd(budget.limit_usd),
+        spent=usd(budget.spent_usd),
+        limit=usd(budget.limit_usd),
     )
     then = {
         "heuristic": _("Learning goes on by rules, without the model; recall goes on."),
@@ -384,7 +383,7 @@ def _does(agent: Agent) -> str:
         agent.limit,
     ).format(n=agent.limit, ms=number(agent.retrieve_timeout_ms))
     if agent.min_score:
-        said += _(", those that fit at least {percent} %").format(
-            percent=round(100 * agent.min_score)
+        said += _(", those that fit at least {share}").format(
+            share=percent(round(100 * agent.min_score))
         )
     return f"{said}; {learns}"

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from dashboard.amounts import decimal, percent, usd
 from dashboard.query import ACTIVE
 from dashboard.rows import Row, read_rows
 from junior_memory import clock
@@ -18,7 +19,6 @@ from junior_memory.conf import conf
 from junior_memory.gates import NEAR_BEST, Candidate, Gate
 from junior_memory.models import Agent, Memory, Organization, PublicUse, SourcePlatform, User
 from junior_memory.recall import RecallExplanation, RecallRequest, Silence, explain_recall
-from junior_memory.reports import format_usd
 
 CONVERSATION = "what-if"
 """Stands for the conversation; nothing is stored under it."""
@@ -159,7 +159,7 @@ def _note(answer: RecallExplanation) -> str:
         return _("A model would choose among these for the assistant; it was not asked.")
     cost = _("Its price is unknown.")
     if answer.cost_usd is not None:
-        cost = _("Asking it cost {usd}.").format(usd=format_usd(answer.cost_usd))
+        cost = _("Asking it cost {usd}.").format(usd=usd(answer.cost_usd))
     said = _("Chosen by the model, as for the assistant.")
     if answer.reason:
         said = _("The model that chooses gave no usable answer, so nothing would be given.")
@@ -194,14 +194,18 @@ def gate_in_words(candidate: Candidate, answer: RecallExplanation, agent: Agent)
         case Gate.TOO_FAR:
             far, most = candidate.hit.match.meaning or 0.0, answer.cutoff or 0.0
             said = _("too far in meaning: distance {far}, and {most} is the most that counts")
-            return said.format(far=f"{far:.2f}", most=f"{most:.2f}")
+            return said.format(far=decimal(far, 2), most=decimal(most, 2))
         case Gate.BELOW_MIN_SCORE:
-            said = _("fits {fits} %, and “{agent}” asks for {least} %")
-            return said.format(fits=fits, agent=agent, least=_at_least(agent.min_score))
+            said = _("fits {fits}, and “{agent}” asks for {least}")
+            return said.format(
+                fits=percent(fits), agent=agent, least=percent(_at_least(agent.min_score))
+            )
         case Gate.WEAKER_THAN_BEST:
             least = _at_least(NEAR_BEST * best)
-            said = _("fits {fits} %; beside the best one’s {best} % it takes {least} %")
-            return said.format(fits=fits, best=round(100 * best), least=least)
+            said = _("fits {fits}; beside the best one’s {best} it takes {least}")
+            return said.format(
+                fits=percent(fits), best=percent(round(100 * best)), least=percent(least)
+            )
         case Gate.OVER_LIMIT:
             return _("no. {place}, and {limit} are given").format(place=place, limit=answer.limit)
     return str(GATES[candidate.gate])
@@ -235,7 +239,7 @@ def found_in_words(candidate: Candidate, cutoff: float | None) -> str:
         said = _("by meaning, distance {far}")
         if cutoff:
             said = _("by meaning, distance {far} of at most {most}")
-        ways.append(said.format(far=f"{match.meaning:.2f}", most=f"{cutoff or 0:.2f}"))
+        ways.append(said.format(far=decimal(match.meaning, 2), most=decimal(cutoff or 0, 2)))
     if match.characters:
         ways.append(_("by characters"))
     return "; ".join(ways)

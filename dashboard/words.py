@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.utils.formats import date_format, number_format
+from django.utils.formats import date_format
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
+from dashboard.amounts import number
 from junior_memory import capture, holding
 from junior_memory.access import Viewer
 from junior_memory.counting import Total
@@ -257,11 +258,6 @@ def refused(error: JuniorMemoryError) -> str:
 def refused_line(code: str) -> str:
     """Say why a line of an import was left out."""
     return _(REFUSED_LINES.get(code, "It could not be read."))
-
-
-def number(count: int) -> str:
-    """Write a whole number as the reader groups it."""
-    return str(number_format(count, force_grouping=True))
 
 
 def briefly(total: Total) -> str:

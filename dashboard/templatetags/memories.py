@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
-from dashboard import report_words, words
+from dashboard import amounts, report_words, words
 from junior_memory import clock
 from junior_memory.models import Memory, MemoryKind
 from junior_memory.reports import Metric
@@ -36,6 +36,18 @@ def visibility_name(memory: Memory) -> str:
 def kind_name(kind: str) -> str:
     """Name what sort of fact it is."""
     return _(str(MemoryKind(kind).label))
+
+
+@register.filter
+def number(count: int) -> str:
+    """Write a whole number as the reader groups it."""
+    return amounts.number(count)
+
+
+@register.filter
+def percent(share: int) -> str:
+    """Write a share of 100 as the reader does."""
+    return amounts.percent(share)
 
 
 @register.filter

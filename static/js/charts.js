@@ -11,8 +11,8 @@
       JSON.stringify(style.getPropertyValue(name).trim()).slice(1, -1)));
 
   const draw = (canvas) => {
-    const figure = coloured(canvas.dataset.figure, getComputedStyle(canvas));
-    window.Plotly.react(canvas, figure.data, figure.layout, CONFIG).then(() => {
+    const { data, layout } = coloured(canvas.dataset.figure, getComputedStyle(canvas));
+    window.Plotly.react(canvas, data, layout, { ...CONFIG, ...layout.meta }).then(() => {
       canvas.dataset.drawn = "";
     });
   };

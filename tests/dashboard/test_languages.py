@@ -13,7 +13,7 @@ from django.core import mail
 from django.template import Engine
 from django.template.base import Lexer, TokenType
 from django.test import Client
-from django.utils import timezone, translation
+from django.utils import timezone
 
 from dashboard.catalog import Text, collect, is_current, read_catalog
 from dashboard.languages import zones
@@ -150,15 +150,6 @@ def test_dates_are_in_the_readers_zone_and_order(
     cast.alice.time_zone, cast.alice.language = zone, language
     cast.alice.save()
     assert said in text(sign_in(cast.alice).get(f"/memories/{memory.pk}"))
-
-
-def test_numbers_are_grouped_as_the_language_does() -> None:
-    from dashboard.words import number
-
-    with translation.override("de"):
-        assert number(12_345) == "12.345"
-    with translation.override("en"):
-        assert number(12_345) == "12,345"
 
 
 def test_the_api_goes_on_in_english(cast: Cast, sign_in: SignIn) -> None:

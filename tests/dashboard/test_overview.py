@@ -186,7 +186,7 @@ def test_cards_say_what_it_was_good_for(cast: Cast, root: Client) -> None:
     pay(cast, "0.70", days_ago=40, owned_by=events.MEMORIES_CAPTURED)
     page = text(root.get(URL))
     for said in (
-        "−50 % against the 30 days before",
+        "−50% against the 30 days before",
         "1 of 1 recalls put something in",
         "1 cut off",
         "found by words; no embedder",

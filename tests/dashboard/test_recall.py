@@ -155,7 +155,7 @@ def test_what_is_weaker_says_by_how_much(cast: Cast, alice_client: Client) -> No
     cast.agent.save()
     make_memory(content="Never deploys the billing service on Fridays.", owner=cast.alice)
     make_memory(content="Keeps the billing of the boathouse in a drawer.", owner=cast.alice)
-    assert "and “default” asks for 90 %" in ask(alice_client, QUESTION)
+    assert "and “default” asks for 90%" in ask(alice_client, QUESTION)
 
 
 def test_the_model_is_asked_only_when_it_is_ticked(
@@ -190,5 +190,5 @@ def test_what_just_misses_its_bound_never_reads_as_the_bound(cast: Cast, missed_
     candidate = Candidate(hit, 0.4 - missed_by, Gate.BELOW_MIN_SCORE)
     answer = RecallExplanation(None, (candidate,), Silence.NONE, "on")
     said = gate_in_words(candidate, answer, cast.agent)
-    fits, least = (int(number) for number in re.findall(r"(\d+) %", said))
+    fits, least = (int(number) for number in re.findall(r"(\d+)%", said))
     assert fits < least == 40

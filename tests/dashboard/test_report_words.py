@@ -28,10 +28,10 @@ def test_every_figure_of_the_report_has_a_name_in_german(db: None) -> None:
             assert figure_name(metric) != metric.label or metric.label == "Team"
 
 
-def test_a_count_is_grouped_as_the_reader_does_and_money_is_left_alone() -> None:
+def test_figures_stand_as_the_reader_writes_them() -> None:
     with translation.override("de"):
         assert figure_value(Metric("active", "", "18204", "good")) == "18.204"
-        assert figure_value(Metric("extractionCost30d", "", "$0.0042", "neutral")) == "$0.0042"
+        assert figure_value(Metric("extractionCost30d", "", "$0.0042", "neutral")) == "0,0042\xa0$"
 
 
 @pytest.mark.parametrize(

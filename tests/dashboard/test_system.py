@@ -204,7 +204,7 @@ def test_a_budget_that_is_used_up_is_said_on_both_pages_of_staff(cast: Cast, roo
 def test_agents_are_shown_with_what_they_may_do(cast: Cast, root: Client) -> None:
     Agent.objects.filter(pk=cast.agent.pk).update(limit=3, min_score=0.4, extract=False)
     page = text(root.get(URL)).split('id="agents"')[1].split("</section>")[0]
-    assert "Recalls up to 3 memories within 1,500 ms, those that fit at least 40 %" in page
+    assert "Recalls up to 3 memories within 1,500 ms, those that fit at least 40%" in page
     assert "does not learn" in page
     Agent.objects.filter(pk=cast.agent.pk).update(inject=False)
     assert "Recalls nothing" in text(root.get(URL))
