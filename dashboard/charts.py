@@ -159,9 +159,10 @@ class DailyChart:
         return Line(self.days[-1], cells, self._cell(self.total))
 
     @property
-    def average_text(self) -> str:
-        """The average day as the page writes it."""
-        return usd(self.average) if self.unit == "usd" else decimal(self.average, 1)
+    def average_cell(self) -> Cell:
+        """The average day as the page writes it; behind it is what all days are made of."""
+        said = usd(self.average) if self.unit == "usd" else decimal(self.average, 1)
+        return Cell(said, self.behind("", None) if self.average else "")
 
     @property
     def summary(self) -> str:
@@ -186,18 +187,24 @@ class DailyChart:
         text: str = _figure(self).to_json()
         return text
 
-    @property
-    def rows(self) -> list[list[str]]:
-        """The file: exact amounts, the oldest day first, without a total to be summed twice."""
+    def rows(self, address: Callable[[str], str] = str) -> list[list[str]]:
+        """The file: exact amounts, the oldest day first, without a total to be summed twice.
+
+        Each day ends with the addresses of what it is made of; `address` completes a path.
+        """
         unit = "_usd" if self.unit == "usd" else ""
+        below = [one for one in self.series if one.is_below]
         head = ["date_utc", *(f"{one.key}{unit}" for one in self.series)]
-        return [
-            head,
-            *(
-                [day.isoformat(), *(_exact(one.values[at]) for one in self.series)]
-                for at, day in enumerate(self.days)
-            ),
-        ]
+        head += ["list_url", *(f"{one.key}_list_url" for one in below)]
+        lines = []
+        for at, day in enumerate(self.days):
+            behind = [("", self.totals[at]), *((one.key, one.values[at]) for one in below)]
+            urls = [self.behind(key, day) if amount else "" for key, amount in behind]
+            amounts = [_exact(one.values[at]) for one in self.series]
+            lines.append(
+                [day.isoformat(), *amounts, *(address(url) if url else "" for url in urls)]
+            )
+        return [head, *lines]
 
 
 def to_csv(rows: Sequence[Sequence[str]]) -> str:

@@ -153,6 +153,9 @@ def read_calls(asked: CallsAsked, *, now: datetime, after: After | None = None) 
 def _call_cards(asked: CallsAsked, lines: Iterable[Paid], now: datetime) -> Iterable[Card]:
     total = spending.added_up(lines)
     notes = [Note(_("exactly {amount}").format(amount=exact_usd(total.cost_usd)))]
+    if asked.stretch.day is None and total.calls > total.unknown:
+        average = usd(total.cost_usd / asked.stretch.days)
+        notes.append(Note(_("{amount} on an average day").format(amount=average)))
     if total.unknown:
         some = ngettext(
             "and {n} call of unknown price, not in it",

@@ -31,7 +31,7 @@ def post(address: str, subject: _Text, template: str, **context: Any) -> bool:
 
 
 def address_of(request: HttpRequest, path: str) -> str:
-    """Return a link for a mail: in production never by the host that a request names."""
+    """Return a link for outside the pages: in production never by the host a request names."""
     return f"{conf().base_url}{path}" if settings.PRODUCTION else request.build_absolute_uri(path)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from csp.decorators import csp_update
 from django.http import HttpResponse
 from django.utils import timezone
@@ -11,6 +13,7 @@ from django.views.decorators.http import require_safe
 from dashboard.access import staff_required
 from dashboard.charts import PLOTLY_STYLES, DailyChart, to_csv
 from dashboard.http import HtmxHttpRequest, redirect_to, render
+from dashboard.mail import address_of
 from dashboard.overview import Window, cost_chart, memory_chart, read_overview
 from junior_memory import spending, turnover
 
@@ -35,7 +38,7 @@ def cost_by_day(request: HtmxHttpRequest) -> HttpResponse:
     if request.GET.get("format") != "csv":
         return redirect_to(request, f"{window.url()}#cost")
     chart = cost_chart(spending.costs(window.days, now=timezone.now()), window.split)
-    return _file(chart, window)
+    return _file(request, chart, window)
 
 
 @staff_required
@@ -47,11 +50,12 @@ def memories_by_day(request: HtmxHttpRequest) -> HttpResponse:
         return redirect_to(request, f"{window.url()}#memories")
     now = timezone.now()
     chart = memory_chart(turnover.deployment_by_day(window.days, now=now), now=now)
-    return _file(chart, window)
+    return _file(request, chart, window)
 
 
-def _file(chart: DailyChart, window: Window) -> HttpResponse:
-    response = HttpResponse(to_csv(chart.rows), content_type="text/csv; charset=utf-8")
+def _file(request: HtmxHttpRequest, chart: DailyChart, window: Window) -> HttpResponse:
+    rows = chart.rows(partial(address_of, request))
+    response = HttpResponse(to_csv(rows), content_type="text/csv; charset=utf-8")
     name = f"{chart.key}-{window.days}-days-until-{chart.days[-1].isoformat()}.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     add_never_cache_headers(response)

@@ -70,7 +70,7 @@ def test_a_chart_speaks_the_readers_language() -> None:
     )
     with translation.override("de"):
         layout = json.loads(chart.figure)["layout"]
-        assert chart.average_text == f"750,50{SPACE}$"
+        assert chart.average_cell.text == f"750,50{SPACE}$"
         assert [line.day_text for line in chart.lines] == ["Mo, 2. März 2026", "So, 1. März 2026"]
     assert layout["yaxis"]["ticktext"][1] == f"500{SPACE}$"
     assert layout["xaxis"]["ticktext"] == ["2. März"]

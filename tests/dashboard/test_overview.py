@@ -138,12 +138,32 @@ def test_drawing_table_and_file_show_what_was_paid(cast: Cast, root: Client) -> 
         ["$0.00", "$0.04", "$0.00", "$0.04"],
     ]
     names, *rows = file_of(root, "/overview/cost?format=csv&days=7")
-    assert names == ["date_utc", "extraction_usd", "recall_usd", "nothing_usd"]
-    assert [row[1:] for row in rows[-3:]] == [
+    assert names == ["date_utc", "extraction_usd", "recall_usd", "nothing_usd", "list_url"]
+    assert [row[1:4] for row in rows[-3:]] == [
         ["0", "0.04", "0"],
         ["0", "0", "0.01"],
         ["0.3", "0", "0"],
     ]
+
+
+def test_each_day_of_the_file_ends_with_the_list_behind_it(cast: Cast, root: Client) -> None:
+    spend(cast)
+    _names, *rows = file_of(root, "/overview/cost?format=csv&days=7")
+    site = "http://testserver"
+    for row in rows:
+        paid = sum(map(Decimal, row[1:4]))
+        assert row[4].startswith(f"{site}/overview/calls?days=7&day={row[0]}") == bool(paid)
+        if paid:
+            said = text(root.get(row[4].removeprefix(site)))
+            assert f"exactly ${paid:.2f}" in said
+
+
+def test_the_average_day_leads_to_what_says_it_too(cast: Cast, root: Client) -> None:
+    spend(cast)
+    legend = text(root.get("/overview?days=7")).split("Average day ")[1]
+    found = re.match(r'<a href="([^"]*)">([^<]*)</a>', legend)
+    assert found
+    assert f"{found[2]} on an average day" in text(root.get(html.unescape(found[1])))
 
 
 def test_drawing_table_and_file_cover_the_same_days(cast: Cast, root: Client) -> None:
@@ -244,9 +264,12 @@ def test_memories_created_and_forgotten_are_drawn_by_visibility(cast: Cast, root
     ]
     assert table(page, "memories")[1] == ["All 7 days", "2", "1", "1", "1", "4"]
     rows = file_of(root, "/overview/memories?format=csv&days=7")
-    assert rows[0] == ["date_utc", "private", "org", "public", "forgotten"]
-    assert rows[-1][1:] == ["1", "1", "1", "1"]
-    assert rows[-4][1:] == ["1", "0", "0", "0"]
+    names = ["date_utc", "private", "org", "public", "forgotten"]
+    assert rows[0] == [*names, "list_url", "forgotten_list_url"]
+    assert rows[-1][1:5] == ["1", "1", "1", "1"]
+    assert rows[-4][1:5] == ["1", "0", "0", "0"]
+    assert [bool(url) for url in rows[-4][5:]] == [True, False], "of nothing there is no list"
+    assert "Forgotten" in text(root.get(rows[-1][6].removeprefix("http://testserver")))
 
 
 def test_the_page_holds_no_memory_and_no_owner(cast: Cast, root: Client) -> None:
@@ -316,7 +339,7 @@ def test_a_file_runs_no_formula(name: str) -> None:
         days=(timezone.now().date(),),
         series=(Series(name, name, "--chart-1", (Decimal("0.1"),)),),
     )
-    head = next(csv.reader(io.StringIO(to_csv(chart.rows), newline="")))
+    head = next(csv.reader(io.StringIO(to_csv(chart.rows()), newline="")))
     assert head[1] == f"'{name}_usd"
 
 
@@ -456,4 +479,4 @@ def test_counts_are_grouped_as_the_reader_groups_them() -> None:
         assert "12.345" in chart.figure
     with translation.override("en"):
         assert chart.foot.total.text == "12,345"
-        assert chart.rows[1][1] == "12345", "a file is for machines"
+        assert chart.rows()[1][1] == "12345", "a file is for machines"
