@@ -13,7 +13,7 @@ worker: .venv/ready
 	.venv/bin/python manage.py worker
 
 test: .venv/ready
-	.venv/bin/python -m pytest
+	.venv/bin/python -m pytest --numprocesses auto --dist loadfile
 
 check: .venv/ready
 	.venv/bin/python -m ruff check . && .venv/bin/python -m ruff format --check . && .venv/bin/python -m mypy . && .venv/bin/lint-imports && .venv/bin/python manage.py makemigrations --check --dry-run && .venv/bin/python manage.py check --database default --fail-level WARNING && .venv/bin/python -m tests.deploy_check

@@ -12,7 +12,14 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from junior_memory.model_calls import OnBehalf, drop_call, mark, open_call, record_attempts
+from junior_memory.model_calls import (
+    OnBehalf,
+    OpenCall,
+    drop_call,
+    mark,
+    open_call,
+    record_attempts,
+)
 from junior_memory.models import ModelCall
 from junior_memory.providers import (
     Attempt,
@@ -108,7 +115,7 @@ def _attempt(
     """Ask once. A failure is returned: raised from here its frames would hold the answer."""
     name = ModelName(model.provider, model.model)
     calls: list[ModelCall] = []
-    opened = open_call(name, payer, operation=operation) if payer.has_time else None
+    opened: OpenCall | None = open_call(name, payer, operation=operation)
 
     def paid(attempt: Attempt) -> None:
         nonlocal opened

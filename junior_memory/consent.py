@@ -8,7 +8,6 @@ text escaped and cut as in that block. Neither is called inside a transaction.
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import inspect
 import logging
 import threading
@@ -18,10 +17,10 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db import connections
 from django.utils.module_loading import import_string
 
 from junior_memory.access import Source
+from junior_memory.beside import in_thread
 from junior_memory.conf import conf
 from junior_memory.models import Agent, Memory, Organization, User
 from junior_memory.prompt_block import MAX_BLOCK, cut, escape
@@ -115,19 +114,14 @@ def _ask(path: str, arguments: tuple[Any, ...], *, timeout_seconds: float) -> ob
         logger.warning("%s hangs too often", path)
         return None
     answers: list[object] = []
-    run = contextvars.copy_context().run
 
     def work() -> None:
         try:
             answers.append(_called(import_string(path), arguments))
         except Exception as error:  # noqa: BLE001 - whatever the operator's code does, it fails alone
             logger.warning("%s failed (%s)", path, type(error).__name__)
-        finally:
-            connections.close_all()
-            place.release()
 
-    thread = threading.Thread(target=lambda: run(work), name="operator's code", daemon=True)
-    thread.start()
+    thread = in_thread(work, name="operator's code", afterwards=place.release)
     thread.join(max(0.0, timeout_seconds))
     if thread.is_alive():
         logger.warning("%s is late", path)

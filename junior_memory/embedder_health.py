@@ -11,7 +11,6 @@ import time
 from dataclasses import dataclass
 
 from junior_memory import embedding_models
-from junior_memory.model_calls import record_attempts
 from junior_memory.models import EmbeddingModel
 from junior_memory.providers import (
     Embedder,
@@ -150,13 +149,12 @@ def _model_answer(embedder: Embedder) -> _Answer:
 
 
 def _ask(embedder: Embedder) -> _Answer:
-    name = ModelName(embedder.provider, embedder.model)
     now = time.monotonic()
     try:
-        found = embedder.embed([embedding_models.PROBE], timeout_seconds=ASK_SECONDS)
+        vectors = embedding_models.ask_embedder(
+            embedder, [embedding_models.PROBE], timeout_seconds=ASK_SECONDS
+        )
     except EmbeddingFailed as failure:
-        record_attempts(name, failure.attempts)
         refused = failure.reason if failure.is_permanent else ""
         return _Answer(None, refused, now + ASKED_AGAIN_SECONDS)
-    record_attempts(name, found.attempts)
-    return _Answer(len(found.vectors[0]), "", now + ASKED_EVERY_SECONDS)
+    return _Answer(len(vectors[0]), "", now + ASKED_EVERY_SECONDS)

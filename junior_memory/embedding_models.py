@@ -7,18 +7,20 @@ once, and a deployment that was configured for another model goes on searching t
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
 from junior_memory import clock
-from junior_memory.model_calls import record_attempts
+from junior_memory.model_calls import EMBED, OnBehalf, drop_call, open_call, record_attempts
 from junior_memory.models import EmbeddingModel
 from junior_memory.providers import (
     Embedder,
     EmbeddingFailed,
     ModelName,
     UnusableEmbedder,
+    Vector,
     configured,
     embedder_for,
 )
@@ -29,6 +31,9 @@ PROBE = "How long is a vector?"
 """What is sent to learn a model's dimensions."""
 
 PROBE_SECONDS = 10.0
+
+LOCAL = "local"
+"""The provider whose models are computed on this machine: nobody is asked, and nothing paid."""
 
 MEASURED_AMONG = 256
 """Memories of one person among which the cutoffs were measured; they hold for more as well."""
@@ -136,16 +141,40 @@ def register(
     return model
 
 
+def ask_embedder(
+    embedder: Embedder,
+    texts: Sequence[str],
+    *,
+    timeout_seconds: float,
+    attempts: int = 1,
+    on_behalf: OnBehalf | None = None,
+    is_awaited: bool = False,
+    put_down: Callable[[Callable[[], object]], object] = lambda record: record(),
+) -> tuple[Vector, ...]:
+    """Return a vector for each text; every request is on the record, whatever comes of it.
+
+    `put_down` runs the record of what succeeded, and may do so beside what comes next. Raises
+    EmbeddingFailed.
+    """
+    name = ModelName(embedder.provider, embedder.model)
+    is_asked = not embedder.is_local and embedder.provider != LOCAL
+    opened = None
+    if is_asked:
+        opened = open_call(name, on_behalf, operation=EMBED, is_awaited=is_awaited)
+    try:
+        found = embedder.embed(texts, timeout_seconds=timeout_seconds, attempts=attempts)
+    except EmbeddingFailed as failure:
+        record_attempts(name, failure.attempts, on_behalf, opened=opened)
+        if opened is not None and not failure.attempts:
+            drop_call(opened)
+        raise
+    put_down(lambda: record_attempts(name, found.attempts, on_behalf, opened=opened))
+    return found.vectors
+
+
 def dimensions_of(embedder: Embedder) -> int:
     """Ask a model how long its vectors are; raises EmbeddingFailed."""
-    name = ModelName(embedder.provider, embedder.model)
-    try:
-        found = embedder.embed([PROBE], timeout_seconds=PROBE_SECONDS)
-    except EmbeddingFailed as failure:
-        record_attempts(name, failure.attempts)
-        raise
-    record_attempts(name, found.attempts)
-    return len(found.vectors[0])
+    return len(ask_embedder(embedder, [PROBE], timeout_seconds=PROBE_SECONDS)[0])
 
 
 def prepare(name: ModelName, *, now: datetime, dimensions: int | None = None) -> EmbeddingModel:

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db import Error, transaction
 
 from junior_memory import clock, embedding_models, fingerprints, queue
-from junior_memory.model_calls import EMBED, OnBehalf, drop_call, open_call, record_attempts
+from junior_memory.model_calls import OnBehalf
 from junior_memory.models import EmbeddingModel, Memory, MemoryEmbedding
 from junior_memory.providers import (
     EmbeddingFailed,
@@ -60,34 +60,21 @@ def embed_texts(
 ) -> tuple[Vector, ...]:
     """Return a vector for each text, secrets masked; what was paid is on the record by then.
 
-    What nobody waits for is on the record before it leaves. `put_down` runs the record of what
-    succeeded, and may do so beside what comes next. Not inside a transaction unless the
-    embedder is local. Raises EmbeddingFailed, UnusableEmbedder.
+    `put_down` runs the record of what succeeded, and may do so beside what comes next. Not inside a
+    transaction unless the embedder is local. Raises EmbeddingFailed, UnusableEmbedder.
     """
-    embedder = embedding_models.embedder_of(model)
-    name = embedding_models.name_of(model)
-    opened = None
-    is_ahead = not is_awaited or (on_behalf is not None and on_behalf.has_time)
-    if is_ahead and not embedder.is_local:
-        opened = open_call(name, on_behalf, operation=EMBED)
-    try:
-        found = embedder.embed(
-            [mask_secrets(text) for text in texts],
-            timeout_seconds=timeout_seconds,
-            attempts=attempts,
-        )
-    except EmbeddingFailed as failure:
-        record_attempts(name, failure.attempts, on_behalf, opened=opened)
-        if opened is not None and not failure.attempts:
-            drop_call(opened)
-        raise
-    if opened is not None and not found.attempts:
-        # Made on this machine, slowly: nobody was asked.
-        drop_call(opened)
-    put_down(lambda: record_attempts(name, found.attempts, on_behalf, opened=opened))
-    if any(len(vector) != model.dimensions for vector in found.vectors):
+    vectors = embedding_models.ask_embedder(
+        embedding_models.embedder_of(model),
+        [mask_secrets(text) for text in texts],
+        timeout_seconds=timeout_seconds,
+        attempts=attempts,
+        on_behalf=on_behalf,
+        is_awaited=is_awaited,
+        put_down=put_down,
+    )
+    if any(len(vector) != model.dimensions for vector in vectors):
         raise EmbeddingFailed("wrong_dimensions", is_permanent=True)
-    return found.vectors
+    return vectors
 
 
 def cover(memories: Sequence[Memory], *, now: datetime) -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error, connections
 from psycopg.errors import QueryCanceled
 
+from junior_memory.beside import HEAD_START_SECONDS, in_thread, to_spare
 from junior_memory.deadlines import Deadline, held_to, is_lost, raw_connection, statement_limit
 from junior_memory.errors import Unavailable
 from junior_memory.lexical.census import Scored
@@ -26,18 +25,8 @@ REFUSAL_MS = 50
 """How long after its limit a leg is still waited for: the server's refusal is on its way."""
 
 
-# Half of a web process's connections may be second ones. With none to spare legs take turns,
-# instead of waiting for connections that hold each other up.
-_to_spare = threading.BoundedSemaphore(max(1, int(settings.WEB_CONNECTION_POOL["max_size"]) // 2))
-
-
 class LegFailed(Exception):
     """A leg that cannot answer now, for a reason outside the database. Carries no content."""
-
-
-HEAD_START_SECONDS = 0.004
-"""For a request to a model to leave before other work begins: beside that, in the same interpreter,
-it left 5 to 10 ms later, and its answer is what is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,28 +91,6 @@ def lend_connection() -> None:
         wrapper.close()
 
 
-def beside(work: Callable[[], object]) -> Callable[[], None]:
-    """Begin a small write on a connection of its own; returns what waits for its end.
-
-    At once, in this thread, when there is no connection to spare. `work` raises nothing.
-    """
-    if not _to_spare.acquire(blocking=False):
-        work()
-        return lambda: None
-
-    def done() -> None:
-        try:
-            work()
-        finally:
-            connections.close_all()
-            _to_spare.release()
-
-    run = contextvars.copy_context().run
-    thread = threading.Thread(target=lambda: run(done), name="beside", daemon=True)
-    thread.start()
-    return thread.join
-
-
 def run_legs(
     legs: Sequence[Leg],
     *,
@@ -146,7 +113,7 @@ def run_legs(
     others = [
         _Elsewhere(leg, limit_ms)
         for leg in legs[1:]
-        if is_apart and _to_spare.acquire(blocking=False)
+        if is_apart and to_spare.acquire(blocking=False)
     ]
     elsewhere = {other.leg.name for other in others}
     if any(other.leg.is_slow for other in others):
@@ -166,7 +133,7 @@ def run_legs(
 class _Elsewhere:
     """A leg in a thread that nobody waits for longer than it may take.
 
-    Made with a place of `_to_spare`, which it gives back at its end.
+    Made with a place of `to_spare`, which it gives back at its end.
     """
 
     def __init__(self, leg: Leg, limit_ms: int) -> None:
@@ -174,24 +141,18 @@ class _Elsewhere:
         self._limit_ms = limit_ms
         self._found: LegAnswer | Failure = Failure(is_late=True)
         self._has_answered = threading.Event()
-        run = contextvars.copy_context().run
-        self._thread = threading.Thread(
-            target=lambda: run(self._work), name=f"{leg.name} leg", daemon=True
-        )
-        self._thread.start()
+        in_thread(self._work, name=f"the {leg.name} leg", afterwards=to_spare.release)
 
     def _work(self) -> None:
         try:
             self._found = _attempt(self.leg, self._limit_ms)
         except Unavailable:
             self._found = Failure()
-        except Exception as error:  # noqa: BLE001 - a thread's last words would hold content
-            logger.error("the %s leg broke (%s)", self.leg.name, type(error).__name__)
+        except Exception:
             self._found = Failure()
+            raise
         finally:
             self._has_answered.set()
-            connections.close_all()
-            _to_spare.release()
 
     @property
     def is_busy(self) -> bool:

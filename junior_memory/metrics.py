@@ -11,11 +11,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -199,7 +199,7 @@ def _count_memories(now: datetime) -> list[Metric]:
     ]
 
 
-def _count_learning(_now: datetime) -> list[Metric]:
+def _count_learning(now: datetime) -> list[Metric]:
     """Sessions, recalls and what models cost: one pass over each table."""
     states = dict(
         CompletedSession.objects.values_list("state").annotate(times=Count("id")).order_by("state")
@@ -211,7 +211,7 @@ def _count_learning(_now: datetime) -> list[Metric]:
         degraded = {(leg,): times for leg, times in cursor.fetchall()}
     calls = {
         (row["operation"], row["provider"], row["model"], row["outcome"]): row
-        for row in ModelCall.objects.values("operation", "provider", "model", "outcome")
+        for row in _ended(now).values("operation", "provider", "model", "outcome")
         .annotate(
             times=Count("id"),
             cost=Sum("cost_usd"),
@@ -266,6 +266,11 @@ def _count_learning(_now: datetime) -> list[Metric]:
             "direction",
         ),
     ]
+
+
+def _ended(now: datetime) -> QuerySet[ModelCall]:
+    """Return every call but those under way: a counter never takes one back."""
+    return ModelCall.objects.exclude(outcome=OPEN, created_at__gt=now - UNDER_WAY)
 
 
 _KEPT = (_Kept(_count_work), _Kept(_count_memories), _Kept(_count_learning))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from uuid import UUID
 
-from django.db import Error, connection, connections
+from django.db import Error, IntegrityError, connection, connections
 
 from junior_memory import clock
+from junior_memory.beside import HEAD_START_SECONDS, in_thread, to_spare
 from junior_memory.models import Agent, CompletedSession, ModelCall
 from junior_memory.owed import owe
 from junior_memory.pricing import price_of
 from junior_memory.providers import Attempt, ModelName
-from junior_memory.providers.base import FAILED
+from junior_memory.providers.base import OPEN
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +38,10 @@ WRITE_ATTEMPTS = 2
 """A record is written once more on a fresh connection when the first one was lost."""
 
 WRITE_SECONDS = 2.0
-"""How long a record beside a transaction is waited for."""
+"""How long a record beside a transaction, or beside its request, is waited for."""
+
+SPARE_SECONDS = 0.05
+"""How often one that waits for a connection to spare looks whether its request has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +72,83 @@ COMPLETED = (
 """What is known only once a call has ended."""
 
 
-def open_call(name: ModelName, on_behalf: OnBehalf | None, *, operation: str) -> ModelCall | None:
-    """Put a request on the record before it leaves, as one that nobody heard of again.
+class OpenCall:
+    """A request on the record as one that nobody has heard of: before it leaves, or beside it."""
 
-    So a call is there also when its process is killed. `record_attempts` completes it, and
-    `drop_call` takes it back when nothing was sent. None where it cannot be written now.
+    def __init__(self, call: ModelCall) -> None:
+        self.call = call
+        self._is_over = threading.Event()
+        self._turn = threading.Lock()
+        self._is_begun = False
+        self._is_there = False
+        self._thread: threading.Thread | None = None
+
+    def write(self) -> None:
+        """Write the record before anything leaves."""
+        self._is_begun = True
+        self._is_there = _apart(lambda: _insert_open(self.call))
+
+    def write_beside(self) -> None:
+        """Let the request leave, and write the record while it is under way."""
+        self._thread = in_thread(self._write_in_turn, name="the record of a call")
+
+    def _write_in_turn(self) -> None:
+        if self._is_over.wait(HEAD_START_SECONDS):
+            return
+        while not to_spare.acquire(timeout=SPARE_SECONDS):
+            if self._is_over.is_set():
+                return
+        try:
+            with self._turn:
+                self._is_begun = not self._is_over.is_set()
+            if self._is_begun:
+                self._is_there = _insert_open(self.call)
+        finally:
+            connections.close_all()
+            to_spare.release()
+
+    def is_kept(self) -> bool:
+        """True when there is a record to complete; one that is not begun by now is not written."""
+        self._is_over.set()
+        with self._turn:
+            is_begun = self._is_begun
+        if is_begun and self._thread is not None:
+            self._thread.join(WRITE_SECONDS)
+            return self._is_there or self._thread.is_alive()
+        return self._is_there
+
+
+def open_call(
+    name: ModelName,
+    on_behalf: OnBehalf | None,
+    *,
+    operation: str,
+    is_awaited: bool = True,
+) -> OpenCall:
+    """Put a request on the record as one that nobody has heard of, in case nobody ever does.
+
+    So a call is there also when its process is killed. Where nobody waits for the answer before a
+    run, the record is there before the request leaves. Else it is written while that is under way,
+    and costs the answer nothing: what a process takes along that is killed is what left in its last
+    few milliseconds. `record_attempts` completes it, and `drop_call` takes it back when nothing was
+    sent.
     """
-    call = _call(name, Attempt(FAILED, 0), on_behalf or OnBehalf(), operation)
+    payer = on_behalf or OnBehalf()
+    call = _call(name, Attempt(OPEN, 0), payer, operation)
     call.cost_usd = None
-    return call if _write([call]) else None
+    opened = OpenCall(call)
+    if payer.has_time or not is_awaited:
+        opened.write()
+    elif not connection.in_atomic_block:
+        opened.write_beside()
+    return opened
 
 
-def drop_call(opened: ModelCall) -> None:
+def drop_call(opened: OpenCall) -> None:
     """Take a record back whose request never left."""
     try:
-        ModelCall.objects.filter(pk=opened.pk).delete()
+        if opened.is_kept():
+            ModelCall.objects.filter(pk=opened.call.pk).delete()
     except Error as error:
         logger.warning("a request that was not sent stays on record (%s)", type(error).__name__)
 
@@ -93,7 +159,7 @@ def record_attempts(
     on_behalf: OnBehalf | None = None,
     *,
     operation: str = EMBED,
-    opened: ModelCall | None = None,
+    opened: OpenCall | None = None,
 ) -> list[ModelCall]:
     """Write what was paid for; a record that cannot be written fails nobody, and is owed.
 
@@ -104,8 +170,8 @@ def record_attempts(
     payer = on_behalf or OnBehalf()
     calls = [_call(name, attempt, payer, operation) for attempt in attempts]
     if opened is not None:
-        calls[0].pk, calls[0].created_at = opened.pk, opened.created_at
-    if not _write(calls, has_opened=opened is not None):
+        calls[0].pk, calls[0].created_at = opened.call.pk, opened.call.created_at
+    if not _apart(lambda: _write(calls, has_opened=opened is not None and opened.is_kept())):
         owe(lambda: _insert_again(calls))
         return []
     payer.calls.extend(calls)
@@ -146,20 +212,12 @@ def _cost(name: ModelName, attempt: Attempt) -> Decimal | None:
     )
 
 
-def _write(calls: list[ModelCall], *, has_opened: bool = False) -> bool:
+def _apart(write: Callable[[], bool]) -> bool:
     """Write records so that they stay, whatever becomes of the transaction around."""
     if not _is_in_transaction():
-        return _insert(calls, has_opened=has_opened)
+        return write()
     done: list[bool] = []
-
-    def write() -> None:
-        try:
-            done.append(_insert(calls, has_opened=has_opened))
-        finally:
-            connections.close_all()
-
-    thread = threading.Thread(target=write, name="model call record", daemon=True)
-    thread.start()
+    thread = in_thread(lambda: done.append(write()), name="the record of a call")
     # One that is not done by then is written all the same, and no event owns it.
     thread.join(WRITE_SECONDS)
     return done == [True]
@@ -171,13 +229,31 @@ def _is_in_transaction() -> bool:
     return bool(blocks) and not any(getattr(one, "_from_testcase", False) for one in blocks)
 
 
-def _insert(calls: list[ModelCall], *, has_opened: bool) -> bool:
+def _insert_open(call: ModelCall) -> bool:
+    """Write a record that may be complete by now: what is there stays."""
+    for number in range(WRITE_ATTEMPTS):
+        try:
+            call.save(force_insert=True)
+        except IntegrityError:
+            return True
+        except Error as error:
+            if connection.in_atomic_block or number + 1 == WRITE_ATTEMPTS:
+                logger.warning("a model call is not on record ahead (%s)", type(error).__name__)
+                return False
+            connection.close()
+            continue
+        return True
+    return False
+
+
+def _write(calls: list[ModelCall], *, has_opened: bool) -> bool:
     for number in range(WRITE_ATTEMPTS):
         try:
             # The lost connection may have written them after all.
-            if len(calls) == 1 and not (number or has_opened):
+            if len(calls) == 1 and not number:
                 # The usual case, in one round trip: a model's answer waits for its record.
-                calls[0].save(force_insert=True)
+                if not (has_opened and _complete(calls[0])):
+                    calls[0].save(force_insert=True)
             elif number or has_opened:
                 _insert_again(calls)
             else:
@@ -190,6 +266,12 @@ def _insert(calls: list[ModelCall], *, has_opened: bool) -> bool:
             continue
         return True
     return False
+
+
+def _complete(call: ModelCall) -> bool:
+    """Say of an opened record how its call came out; False when there is none."""
+    known = {name: getattr(call, name) for name in COMPLETED}
+    return bool(ModelCall.objects.filter(pk=call.pk).update(**known))
 
 
 def _insert_again(calls: Sequence[ModelCall]) -> None:

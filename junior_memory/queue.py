@@ -5,14 +5,15 @@ Names instead of functions keep the domain free of the worker's imports; `tasks`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from uuid import UUID
 
-from django.db import transaction
+import psycopg
+from django.db import connection, transaction
 from procrastinate import App, BaseRetryStrategy, RetryDecision, RetryStrategy
 from procrastinate.contrib.django import app as django_app
-from procrastinate.exceptions import AlreadyEnqueued
+from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.jobs import Job
 
 PROCESS_SESSION = "process_session"
@@ -70,17 +71,31 @@ def enqueue_session(session_id: UUID, *, lock: str) -> None:
         lock=lock,
         queueing_lock=f"session:{session_id}",
     )
-    with suppress(AlreadyEnqueued), transaction.atomic():
+    with suppress(AlreadyEnqueued), _database_errors(), transaction.atomic():
         job.defer(session_id=str(session_id))
 
 
 def enqueue_embeddings(ids: Sequence[UUID]) -> None:
     """Queue the vectors of memories that were just written."""
     job = django_app.configure_task(name=EMBED_MEMORIES, queue=QUEUE)
-    job.defer(memory_ids=[str(memory_id) for memory_id in ids])
+    with _database_errors():
+        job.defer(memory_ids=[str(memory_id) for memory_id in ids])
 
 
 def enqueue_proposals(memory_id: UUID) -> None:
     """Queue the look for conflicts with what a person typed."""
     job = django_app.configure_task(name=PROPOSE_CONFLICTS, queue=QUEUE)
-    job.defer(memory_id=str(memory_id))
+    with _database_errors():
+        job.defer(memory_id=str(memory_id))
+
+
+@contextmanager
+def _database_errors() -> Iterator[None]:
+    """Let a database that takes no job be the error of any other write: a 503, never our fault."""
+    try:
+        yield
+    except ConnectorException as error:
+        if not isinstance(error.__cause__, psycopg.Error):
+            raise
+        with connection.wrap_database_errors:
+            raise error.__cause__ from None

@@ -7,7 +7,6 @@ calls are handed to the event when they come in, so that the event's cost is the
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -16,9 +15,10 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from django.db import Error, connections
+from django.db import Error
 
 from junior_memory import events
+from junior_memory.beside import in_thread
 from junior_memory.deadlines import Deadline, DeadlinePassed, held_to, statement_limit
 from junior_memory.errors import Unavailable
 from junior_memory.gates import Candidate, Gate
@@ -164,14 +164,10 @@ class RecallRecord:
 
 
 def _beside(work: Callable[[], None]) -> None:
-    run = contextvars.copy_context().run
-    threading.Thread(target=lambda: run(_finish, work), name="event", daemon=True).start()
+    def write() -> None:
+        try:
+            work()
+        except (Error, Unavailable) as error:
+            logger.warning("a recall was not recorded (%s)", type(error).__name__)
 
-
-def _finish(work: Callable[[], None]) -> None:
-    try:
-        work()
-    except (Error, Unavailable) as error:
-        logger.warning("a recall was not recorded (%s)", type(error).__name__)
-    finally:
-        connections.close_all()
+    in_thread(write, name="a recall's event")

@@ -6,7 +6,6 @@ its thread finishes by itself, and what it cost is on the record all the same.
 
 from __future__ import annotations
 
-import contextvars
 import logging
 import threading
 import time
@@ -15,8 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import connections
-
+from junior_memory.beside import in_thread
 from junior_memory.deadlines import Deadline
 from junior_memory.gates import Candidate
 from junior_memory.legs import lend_connection
@@ -140,10 +138,7 @@ class _Asking:
     def ask_apart(
         self, patience_ms: float, asking: Callable[[], AbstractContextManager[None]]
     ) -> Selected:
-        run = contextvars.copy_context().run
-        threading.Thread(
-            target=lambda: run(self._work, asking), name="relevance", daemon=True
-        ).start()
+        in_thread(lambda: self._work(asking), name="the selection")
         left_ms = self._deadline.remaining_ms + patience_ms
         if not self._has_answered.wait(max(0.0, left_ms) / 1000):
             return Selected(reason=TIMEOUT, is_late=True)
@@ -153,9 +148,8 @@ class _Asking:
         try:
             with asking():
                 self._selected = self.ask()
-        except Exception as error:  # noqa: BLE001 - a thread's last words would hold content
-            logger.error("the selection broke (%s)", type(error).__name__)
+        except Exception:
             self._selected = Selected(reason="failed")
+            raise
         finally:
             self._has_answered.set()
-            connections.close_all()

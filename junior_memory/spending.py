@@ -37,7 +37,8 @@ from junior_memory.paid_calls import (
 
 ZERO = Decimal(0)
 LATELY = timedelta(days=1)
-NO_FAULT = ("ok", "form_refused")
+NO_FAULT = ("ok", "form_refused", "open")
+"""Answers, and what says nothing about a model: a call under way, or whose process was killed."""
 MAX_FAILING = 50
 
 WORK_MEM = "64MB"

@@ -17,8 +17,9 @@ from uuid import UUID
 
 from junior_memory import embedding_models, embeddings
 from junior_memory.access import Viewer
+from junior_memory.beside import beside
 from junior_memory.filters import NO_FILTERS, Filters
-from junior_memory.legs import Leg, LegAnswer, LegFailed, beside, may_part
+from junior_memory.legs import Leg, LegAnswer, LegFailed, may_part
 from junior_memory.lexical.census import Scored
 from junior_memory.lexical.leg import best
 from junior_memory.model_calls import OnBehalf

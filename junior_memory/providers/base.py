@@ -49,7 +49,10 @@ TOO_LONG = "too_long"
 NO_QUOTA = "no_quota"
 PAUSED = "paused"
 FORM_REFUSED = "form_refused"
-"""How a call came out, besides `http_500` and its like: stable words, on the record as they are."""
+OPEN = "open"
+"""How a call came out, besides `http_500` and its like: stable words, on the record as they are.
+
+`open`: nobody has said yet, and nobody will where the process that asked was killed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,9 +161,19 @@ class Deployment:
         return int(path.read_text(encoding="ascii").split()[0])
 
     def stop_server(self, number: signal.Signals) -> None:
-        """Signal the server and wait until all of it is gone."""
-        os.kill(self.postmaster(), number)
-        wait_for(lambda: not embedded._is_running(self.directory), seconds=60)
+        """Signal the server and wait until all of it is gone.
+
+        One that the product starts again by itself may be there anew before anybody looks.
+        """
+        master = self.postmaster()
+        os.kill(master, number)
+
+        def is_gone() -> bool:
+            if not self.own_server and not is_alive(master):
+                return True
+            return not embedded._is_running(self.directory)
+
+        wait_for(is_gone, seconds=60)
 
     def server_processes(self) -> list[int]:
         """Return the ids of the server and of all its processes."""
@@ -285,6 +295,17 @@ def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
+
+
+def is_alive(pid: int) -> bool:
+    """True while there is a process of that number."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def wait_for(condition: Callable[[], bool], *, seconds: float) -> None:

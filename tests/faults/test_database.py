@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from django.db import OperationalError, close_old_connections, connection, transaction
@@ -12,12 +13,20 @@ from django.db.utils import ConnectionHandler
 
 from junior_memory.database.base import DatabaseWrapper
 from junior_memory.locks import lock, owner_lock
-from junior_memory.models import Memory, User
+from junior_memory.models import CompletedSession, Memory, User
+from tests.api.bodies import session
 from tests.api.conftest import Caller, assert_fails
 from tests.cast import make_cast
-from tests.factories import make_personal_token
+from tests.factories import make_agent_token, make_personal_token
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+FULL = """
+CREATE FUNCTION disk_is_full() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END $$;
+CREATE TRIGGER full_queue BEFORE INSERT ON procrastinate_jobs
+    FOR EACH ROW EXECUTE FUNCTION disk_is_full()
+"""
 
 
 @pytest.fixture
@@ -82,6 +91,36 @@ def test_whoever_waits_too_long_for_a_lock_is_told_when_to_come_again(alice: Use
     finally:
         connection.close()
     assert Memory.objects.count() == 1
+
+
+def test_a_session_whose_job_finds_no_room_on_the_disk_is_503_and_leaves_nothing() -> None:
+    host = Caller(token=make_agent_token(make_cast().agent)[1])
+    with full_queue():
+        assert_fails(host.post("sessions", session()), 503, "unavailable")
+    assert CompletedSession.objects.count() == 0
+    assert host.post("sessions", session()).status_code == 202
+
+
+def test_a_fact_whose_job_finds_no_room_on_the_disk_is_stored_without_its_vector(
+    alice: User, settings: Any
+) -> None:
+    settings.JUNIOR_MEMORY = settings.JUNIOR_MEMORY | {"embedder": "openai", "openai_api_key": "k"}
+    caller = Caller(token=make_personal_token(alice))
+    with full_queue():
+        assert caller.post("memories", {"content": "Prefers tea."}).status_code == 201
+    assert Memory.objects.count() == 1
+
+
+@contextmanager
+def full_queue() -> Iterator[None]:
+    """Let the server refuse jobs as it does when its disk is full, until the block ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(FULL)
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP FUNCTION disk_is_full CASCADE")
 
 
 def test_a_call_whose_connection_was_cut_is_503_and_the_next_one_is_served(alice: User) -> None:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import threading
+import time
+import uuid
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 from pydantic import BaseModel
 
-from junior_memory import model_calls, owed
+from junior_memory import embedding_models, model_calls, owed
 from junior_memory.asking import ask
 from junior_memory.model_calls import OnBehalf
 from junior_memory.models import ModelCall, ToolCall
 from junior_memory.providers import Attempt, Message, ModelFailed, ModelName, Question
-from junior_memory.providers.fake import FakeChatModel
+from junior_memory.providers.base import Embedded
+from junior_memory.providers.fake import FakeChatModel, FakeEmbedder
 from junior_memory.tools import calls as tool_calls
 from tests.cast import make_cast
 
 NAME = ModelName("fake", "scripted")
 TOOL = OnBehalf(tool_call_key="k")
+RECALL = OnBehalf(recall_id=uuid.uuid4())
 
 
 class Said(BaseModel):
@@ -53,7 +60,7 @@ def test_a_call_whose_process_was_killed_is_on_the_record_at_a_cost_nobody_knows
 
     with pytest.raises(Died):
         put(FakeChatModel(dies), TOOL)
-    assert record() == [("failed", None)]
+    assert record() == [("open", None)]
 
 
 @pytest.mark.django_db
@@ -71,27 +78,140 @@ def test_a_call_that_ended_completes_the_record_that_was_opened_for_it() -> None
     assert row.output_tokens > 0
 
 
-@pytest.mark.django_db
-def test_a_recall_writes_nothing_before_its_question_leaves() -> None:
+@pytest.mark.django_db(transaction=True)
+def test_a_recall_killed_while_its_model_thinks_is_on_the_record() -> None:
+    def dies(_: Question) -> NoReturn:
+        until(lambda: ModelCall.objects.exists())
+        raise Died
+
+    with pytest.raises(Died):
+        put(FakeChatModel(dies), RECALL)
+    assert record() == [("open", None)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_recall_waits_for_no_record_before_its_question_leaves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    may_write = threading.Event()
+    real = model_calls._insert_open
+    monkeypatch.setattr(model_calls, "_insert_open", lambda call: may_write.wait(10) and real(call))
+    asked: list[bool] = []
+
+    def answers(_: Question) -> str:
+        asked.append(may_write.is_set())
+        may_write.set()
+        return '{"answer": "yes"}'
+
+    put(FakeChatModel(answers), RECALL)
+    assert asked == [False]
+    assert record() == [("ok", None)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_recall_whose_model_answers_at_once_writes_its_record_in_one_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written: list[ModelCall] = []
+    monkeypatch.setattr(model_calls, "HEAD_START_SECONDS", 10)
+    monkeypatch.setattr(model_calls, "_insert_open", written.append)
+    put(FakeChatModel(lambda _: '{"answer": "yes"}'), RECALL)
+    assert (written, record()) == ([], [("ok", None)])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_record_that_is_late_takes_nothing_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_calls, "WRITE_SECONDS", 0.05)
+    begun, may_write, done = threading.Event(), threading.Event(), threading.Event()
+    real = model_calls._insert_open
+
+    def late(call: ModelCall) -> bool:
+        begun.set()
+        assert may_write.wait(10)
+        kept = real(call)
+        done.set()
+        return kept
+
+    monkeypatch.setattr(model_calls, "_insert_open", late)
+
+    def answers(_: Question) -> str:
+        assert begun.wait(10)
+        return '{"answer": "yes"}'
+
+    put(FakeChatModel(answers), RECALL)
+    may_write.set()
+    assert done.wait(10)
+    assert record() == [("ok", None)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_record_that_finds_no_connection_to_spare_is_written_with_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken = threading.BoundedSemaphore(1)
+    taken.acquire()
+    monkeypatch.setattr(model_calls, "to_spare", taken)
     seen: list[int] = []
 
     def answers(_: Question) -> str:
+        time.sleep(3 * model_calls.HEAD_START_SECONDS)
         seen.append(ModelCall.objects.count())
         return '{"answer": "yes"}'
 
-    put(FakeChatModel(answers), OnBehalf())
-    assert (seen, ModelCall.objects.count()) == ([0], 1)
+    put(FakeChatModel(answers), RECALL)
+    assert (seen, record()) == ([0], [("ok", None)])
 
 
-@pytest.mark.django_db
-def test_a_request_that_never_left_leaves_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.django_db(transaction=True)
+def test_a_search_killed_while_its_text_is_embedded_is_on_the_record() -> None:
+    class Dying(FakeEmbedder):
+        def embed(self, *_: object, **__: object) -> NoReturn:
+            until(lambda: ModelCall.objects.exists())
+            raise Died
+
+    with pytest.raises(Died):
+        embedding_models.ask_embedder(
+            Dying(is_local=False), ["tea"], timeout_seconds=1, on_behalf=RECALL, is_awaited=True
+        )
+    assert record() == [("open", None)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_computed_on_this_machine_has_no_record() -> None:
+    class OfOurs(FakeEmbedder):
+        provider = "local"
+
+        def embed(self, texts: Sequence[str], **_: object) -> Embedded:
+            time.sleep(5 * model_calls.HEAD_START_SECONDS)
+            return Embedded(tuple([1.0] for _ in texts))
+
+    slow = OfOurs(is_local=False)
+    with CaptureQueriesContext(connection) as captured:
+        embedding_models.ask_embedder(slow, ["tea"], timeout_seconds=1, is_awaited=True)
+    assert (len(captured), record()) == (0, [])
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    ends_at = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < ends_at
+        time.sleep(0.002)
+
+
+@pytest.mark.parametrize("payer", [OnBehalf(tool_call_key="k"), OnBehalf(recall_id=uuid.uuid4())])
+@pytest.mark.django_db(transaction=True)
+def test_a_request_that_never_left_leaves_no_record(
+    monkeypatch: pytest.MonkeyPatch, payer: OnBehalf
+) -> None:
     def paused(*_: object, **__: object) -> NoReturn:
+        until(lambda: ModelCall.objects.exists())
         raise ModelFailed("paused")
 
     model = FakeChatModel()
     monkeypatch.setattr(model, "ask", paused)
     with pytest.raises(ModelFailed):
-        put(model, TOOL)
+        put(model, payer)
     assert record() == []
 
 
