@@ -29,6 +29,10 @@ from junior_memory.models import (
     SessionState,
     Visibility,
 )
+from junior_memory.providers.base import OPEN
+
+UNDER_WAY = timedelta(minutes=10)
+"""A call that nobody has heard of for that long was taken along by the end of its process."""
 
 KEPT_SECONDS = 10.0
 SHARE_OF_TIME = 20
@@ -211,7 +215,8 @@ def _count_learning(now: datetime) -> list[Metric]:
         degraded = {(leg,): times for leg, times in cursor.fetchall()}
     calls = {
         (row["operation"], row["provider"], row["model"], row["outcome"]): row
-        for row in _ended(now).values("operation", "provider", "model", "outcome")
+        for row in _ended(now)
+        .values("operation", "provider", "model", "outcome")
         .annotate(
             times=Count("id"),
             cost=Sum("cost_usd"),

@@ -274,3 +274,13 @@ def test_database_that_is_gone_is_503_in_our_shape(monkeypatch: pytest.MonkeyPat
     answer = scrape()
     assert answer.status_code == 503
     assert answer.json()["error"]["code"] == "unavailable"  # type: ignore[attr-defined]
+
+
+def test_a_call_under_way_is_counted_once_it_has_ended_or_can_have_none(cast: Cast) -> None:
+    name = "model_calls_total{model=gpt-5-nano,operation=relevance,outcome=%s,provider=openai}"
+    opened = call("relevance", "open", None)
+    assert name % "open" not in samples()
+    ModelCall.objects.update(outcome="ok")
+    assert samples()[name % "ok"] == 1
+    ModelCall.objects.update(outcome="open", created_at=opened.created_at - metrics.UNDER_WAY)
+    assert samples()[name % "open"] == 1

@@ -15,11 +15,13 @@ from pydantic import BaseModel
 
 from junior_memory import embedding_models, model_calls, owed
 from junior_memory.asking import ask
+from junior_memory.beside import HEAD_START_SECONDS
 from junior_memory.model_calls import OnBehalf
 from junior_memory.models import ModelCall, ToolCall
 from junior_memory.providers import Attempt, Message, ModelFailed, ModelName, Question
 from junior_memory.providers.base import Embedded
 from junior_memory.providers.fake import FakeChatModel, FakeEmbedder
+from junior_memory.spending import failing_calls
 from junior_memory.tools import calls as tool_calls
 from tests.cast import make_cast
 
@@ -61,6 +63,7 @@ def test_a_call_whose_process_was_killed_is_on_the_record_at_a_cost_nobody_knows
     with pytest.raises(Died):
         put(FakeChatModel(dies), TOOL)
     assert record() == [("open", None)]
+    assert failing_calls() == (), "no fault of the model's"
 
 
 @pytest.mark.django_db
@@ -154,7 +157,7 @@ def test_a_record_that_finds_no_connection_to_spare_is_written_with_its_end(
     seen: list[int] = []
 
     def answers(_: Question) -> str:
-        time.sleep(3 * model_calls.HEAD_START_SECONDS)
+        time.sleep(3 * HEAD_START_SECONDS)
         seen.append(ModelCall.objects.count())
         return '{"answer": "yes"}'
 
@@ -182,7 +185,7 @@ def test_what_is_computed_on_this_machine_has_no_record() -> None:
         provider = "local"
 
         def embed(self, texts: Sequence[str], **_: object) -> Embedded:
-            time.sleep(5 * model_calls.HEAD_START_SECONDS)
+            time.sleep(5 * HEAD_START_SECONDS)
             return Embedded(tuple([1.0] for _ in texts))
 
     slow = OfOurs(is_local=False)
