@@ -25,6 +25,10 @@ from tests.e2e.lived_in import live, outside
 ELSEWHERE = {"oidc", "oidc_callback"}
 """Not pages: they lead to where people sign in, and back."""
 
+COVERED = """() => document.querySelector('.shell').getBoundingClientRect().bottom
+  - document.querySelector('.toast').getBoundingClientRect().top"""
+"""By how many pixels a toast lies over the page, scrolled to its end."""
+
 
 @needs_axe
 def test_no_page_has_anything_that_axe_objects_to(cast: Cast, visit: Visit) -> None:
@@ -164,6 +168,9 @@ def test_what_appears_after_a_move_does_not_scroll_sideways(cast: Cast, visit: V
     row(page, "Fact number 3").get_by_role("button", name="Forget").click()
     page.locator(".toast").wait_for()
     assert page.evaluate(OVER) <= 0, "the toast"
+    page.locator(".toast").hover()
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    assert page.evaluate(COVERED) <= 0, "what was just done lies over the end of the page"
     page.get_by_role("button", name="Close").click()
     row(page, "Fact number 4").get_by_role("link", name="Correct").click()
     page.locator("[data-editing]").wait_for()
