@@ -59,11 +59,7 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         """Rows that are this person's to manage: private, session, and org rows they wrote."""
         if viewer.user is None or viewer.sees_nothing:
             return self.none()
-        rows = self.filter(owner=viewer.user).filter(
-            Q(visibility__in=["private", "session"])
-            | Q(visibility="org", org__in=_present_organizations(viewer.user))
-        )
-        return rows if viewer.agent is None else rows.filter(agent=viewer.agent)
+        return self.filter(_own(viewer.user, viewer))
 
     def forgettable_by(self, viewer: Viewer) -> Self:
         """Active or not, rows this viewer may forget, correct or restore; narrower than sight."""
@@ -101,21 +97,16 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         """Held rows that wait for this viewer: their own; for staff the public ones too."""
         if viewer.user is None or viewer.sees_nothing:
             return self.none()
-        own = Q(pk__in=self.own(viewer).values("pk"))
+        mine = _own(viewer.user, viewer)
         if viewer.user.is_staff and viewer.agent is None:
-            own |= Q(visibility="public")
-        return self.filter(own, held_reason__gt="")
+            mine |= Q(visibility="public")
+        return self.filter(mine, held_reason__gt="")
 
     # In which state.
 
     def active(self, now: datetime) -> Self:
         """Not held, archived, superseded or expired."""
-        return self.filter(
-            Q(expires_at__isnull=True) | Q(expires_at__gt=now),
-            held_at__isnull=True,
-            archived_at__isnull=True,
-            superseded_at__isnull=True,
-        )
+        return self.filter(in_state("active", now))
 
     def held(self) -> Self:
         """Waiting for a person's word."""
@@ -123,45 +114,13 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
             held_at__isnull=False, archived_at__isnull=True, superseded_at__isnull=True
         )
 
-    def forgotten(self) -> Self:
-        """Forgotten and not yet erased; the heads of chains alone."""
-        return self.filter(
-            archive_reason__in=FORGOTTEN_REASONS,
-            archived_at__isnull=False,
-            superseded_at__isnull=True,
-            purged_at__isnull=True,
-        )
-
     def superseded(self) -> Self:
         """Replaced by something newer, and not forgotten with it."""
-        return self.filter(superseded_at__isnull=False, archived_at__isnull=True)
-
-    def expired(self, now: datetime) -> Self:
-        """Past their date, whether the periodic job has archived them or not."""
-        return self.filter(
-            Q(archive_reason="expired")
-            | Q(
-                archived_at__isnull=True,
-                superseded_at__isnull=True,
-                expires_at__lte=now,
-            ),
-            purged_at__isnull=True,
-        )
+        return self.filter(_SUPERSEDED)
 
     def in_state(self, state: str, now: datetime) -> Self:
         """Rows in one named state."""
-        match state:
-            case "active":
-                return self.active(now)
-            case "held":
-                return self.held().filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now))
-            case "forgotten":
-                return self.forgotten()
-            case "superseded":
-                return self.superseded()
-            case "expired":
-                return self.expired(now)
-        raise ValueError(f"unknown state {state!r}")
+        return self.filter(in_state(state, now))
 
     def unpurged(self) -> Self:
         """Rows whose content is still there."""
@@ -205,6 +164,47 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         return self.select_related("agent", "org", "location").defer(
             "search_vector", "evidence_fingerprints"
         )
+
+
+def _own(user: User, viewer: Viewer) -> Q:
+    """Rows that are a person's to manage, in the viewer's namespace where it has one."""
+    rule = Q(owner=user) & (
+        Q(visibility__in=["private", "session"])
+        | Q(visibility="org", org__in=_present_organizations(user))
+    )
+    return rule if viewer.agent is None else rule & Q(agent=viewer.agent)
+
+
+_SUPERSEDED = Q(superseded_at__isnull=False, archived_at__isnull=True)
+
+
+def in_state(state: str, now: datetime) -> Q:
+    """Return what rows in one named state are; no row is in two. Raises ValueError."""
+    lasting = Q(expires_at__isnull=True) | Q(expires_at__gt=now)
+    match state:
+        case "active":
+            return lasting & Q(
+                held_at__isnull=True, archived_at__isnull=True, superseded_at__isnull=True
+            )
+        case "held":
+            return lasting & Q(
+                held_at__isnull=False, archived_at__isnull=True, superseded_at__isnull=True
+            )
+        case "forgotten":
+            # Not erased yet; the heads of chains alone.
+            return Q(
+                archive_reason__in=FORGOTTEN_REASONS,
+                archived_at__isnull=False,
+                superseded_at__isnull=True,
+                purged_at__isnull=True,
+            )
+        case "superseded":
+            return _SUPERSEDED
+        case "expired":
+            # Whether the periodic job has archived them or not.
+            late = Q(archived_at__isnull=True, superseded_at__isnull=True, expires_at__lte=now)
+            return (Q(archive_reason="expired") | late) & Q(purged_at__isnull=True)
+    raise ValueError(f"unknown state {state!r}")
 
 
 def _admitted_kinds(viewer: Viewer) -> Q:

@@ -90,7 +90,7 @@ def test_forget_takes_predecessors_and_restore_brings_the_head_back(
     forgetting.forget(viewer, second.pk, doer=BY_TEST, now=now)
     assert Memory.objects.filter(archived_at=now).count() == 2
     assert Tombstone.objects.count() == 2
-    assert list(Memory.objects.own(viewer).forgotten()) == [second]
+    assert list(Memory.objects.own(viewer).in_state("forgotten", now)) == [second]
     back = forgetting.restore(viewer, second.pk, doer=BY_TEST)
     assert back.pk == second.pk
     first.refresh_from_db()
@@ -293,7 +293,7 @@ def test_expired_is_invisible_at_once_and_archived_by_the_job(cast: Cast, now: d
     assert active(cast.alice, later) == set()
     memory.refresh_from_db()
     assert memory.archived_at is None, "reading writes nothing"
-    assert list(Memory.objects.expired(later)) == [memory]
+    assert list(Memory.objects.all().in_state("expired", later)) == [memory]
     assert forgetting.expire_due(now=later) == 1
     assert forgetting.expire_due(now=later) == 0
     memory.refresh_from_db()
