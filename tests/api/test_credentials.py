@@ -108,7 +108,11 @@ def test_who_left_a_team_reads_nothing_of_it_by_any_way(cast: Cast) -> None:
             texts[f"page {row.pk}"] = _body(page.get(f"/memories/{row.pk}"))
         for path in ("/memories", "/memories?q=zebra", "/settings/paper", "/settings/export"):
             texts[path] = _body(page.get(path))
-        texts["what-if"] = _body(page.post("/recall", {"text": "Where is the zebra?"}))
+        form = {"text": "Where is the zebra?", "where": "private", "agent": "default"}
+        for team in ("", str(cast.org.pk)):
+            shown = page.post("/recall", {**form, "team": team})
+            assert shown.status_code == 200 or team, "the form is whole"
+            texts[f"what-if, of a team: {bool(team)}"] = _body(shown)
         texts["widget"] = _body(person.call("GET", "/api/chat/memory"))
         texts["recall"] = _body(host.post("recall", question("The zebra crossing?", source=place)))
         for name, arguments in (
@@ -123,7 +127,8 @@ def test_who_left_a_team_reads_nothing_of_it_by_any_way(cast: Cast) -> None:
         return texts
 
     before = {way for way, said in read().items() if SECRET in said}
-    assert len(before) >= 19, "or nothing is proven"
+    assert "what-if, of a team: True" in before
+    assert len(before) >= 20, "or nothing is proven"
     Membership.objects.filter(user=cast.alice).delete()
     after = {way for way, said in read().items() if SECRET in said}
     assert after == set()
