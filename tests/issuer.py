@@ -10,9 +10,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -49,6 +50,32 @@ class FakeIssuer:
         self.challenge = params["code_challenge"]
         self.claims.setdefault("nonce", params["nonce"])
         return params
+
+    def settings(self) -> dict[str, Any]:
+        """Return how a deployment is configured to use it."""
+        return {
+            "name": "Example ID",
+            "issuer": self.url,
+            "client_id": CLIENT,
+            "client_secret": "secret",
+            "sign_up": False,
+        }
+
+    def page(self, location: str) -> str:
+        """Return the page on which a person agrees to be signed in there, or does not."""
+        self.claims.pop("nonce", None)
+        params = self.read_request(f"{self.url}{location}")
+
+        def link(**said: str) -> str:
+            address = f"{params['redirect_uri']}?{urlencode(said | {'state': params['state']})}"
+            return escape(address)
+
+        return (
+            '<!doctype html><html lang="en"><title>Example ID</title>'
+            '<link rel="icon" href="data:,">'
+            f'<h1>Example ID</h1><a href="{link(code=CODE)}">Continue</a> '
+            f'<a href="{link(error="access_denied")}">Refuse</a></html>'
+        )
 
     def id_token(self) -> str:
         """Sign the claims as an issuer would, unless a test changed something."""
@@ -94,15 +121,21 @@ def issuer() -> Iterator[FakeIssuer]:
     class Handler(BaseHTTPRequestHandler):
         def _reply(self, body: dict[str, str]) -> None:
             status, found = fake.answer(urlsplit(self.path).path, body)
-            data = json.dumps(found).encode()
+            self._send(status, "application/json", json.dumps(found))
+
+        def _send(self, status: int, kind: str, said: str) -> None:
+            data = said.encode()
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
 
         def do_GET(self) -> None:
-            self._reply({})
+            if self.path.startswith("/authorize?"):
+                self._send(200, "text/html; charset=utf-8", fake.page(self.path))
+            else:
+                self._reply({})
 
         def do_POST(self) -> None:
             raw = self.rfile.read(int(self.headers["Content-Length"])).decode()

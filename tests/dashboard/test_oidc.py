@@ -26,13 +26,7 @@ ALICE = {"email": "Alice@Example.com", "email_verified": True, "name": "Alice"}
 def fake(settings: Any) -> Iterator[FakeIssuer]:
     """Run an issuer that the deployment is configured for."""
     with issuer() as running:
-        settings.OIDC = {
-            "name": "Example ID",
-            "issuer": running.url,
-            "client_id": CLIENT,
-            "client_secret": "secret",
-            "sign_up": False,
-        }
+        settings.OIDC = running.settings()
         yield running
 
 
