@@ -13,14 +13,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from dashboard.amounts import number
-from dashboard.http import COUNTED_BY, UNDO_TAG
-from dashboard.inbox import count_waiting
+from dashboard.http import COUNTED_BY, UNDO_TAG, WAITING_BY
 from dashboard.words import briefly
 from junior_memory import clock
 from junior_memory.access import person
+from junior_memory.compiled import active_rows
 from junior_memory.conf import conf
 from junior_memory.counting import Total, count_parts
-from junior_memory.models import Memory, User
+from junior_memory.list_counts import count_waiting
+from junior_memory.models import User
 from junior_memory.parts import parts_of
 
 if TYPE_CHECKING:
@@ -128,15 +129,17 @@ class Shell:
         if counted is not None:
             return briefly(counted())
         viewer = person(user)
-        rows = Memory.objects.visible_to(viewer).active(clock.now())
-        total = count_parts(list(parts_of(rows, viewer)), viewer)
-        return briefly(total)
+        parts = list(parts_of(active_rows(viewer, clock.now()), viewer))
+        return briefly(count_parts(parts, viewer))
 
     @cached_property
     def waiting_count(self) -> str:
         """How much waits in the inbox, or nothing."""
         user = self._user
-        count = count_waiting(person(user), now=clock.now()) if user is not None else 0
+        if user is None:
+            return ""
+        waiting: Callable[[], int] | None = getattr(self._request, WAITING_BY, None)
+        count = waiting() if waiting else count_waiting(person(user), now=clock.now())
         return number(count) if count else ""
 
     @cached_property

@@ -32,6 +32,9 @@ UNDO_TAG = "undo:"
 COUNTED_BY = "counted_by"
 """Of a request: how the page counts all that its person sees, so that the frame need not again."""
 
+WAITING_BY = "waiting_by"
+"""Of a request: how the page counts what waits for its person's word."""
+
 
 class HtmxHttpRequest(HttpRequest):
     """A request of a signed-in person, with what htmx says about itself."""

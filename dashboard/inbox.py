@@ -13,8 +13,8 @@ from dashboard.rows import Row, read_rows
 from junior_memory import conflicts, moderation
 from junior_memory.access import Viewer
 from junior_memory.errors import NotFound
+from junior_memory.list_counts import held_rows
 from junior_memory.models import Memory, Visibility
-from junior_memory.querysets import MemoryQuerySet
 from junior_memory.records import After, Rows
 
 PAGE_SIZE = 25
@@ -90,7 +90,7 @@ class Inbox:
 
 def read_inbox(viewer: Viewer, *, now: datetime, after: After | None = None) -> Inbox:
     """Return one page of what waits, in a fixed number of queries."""
-    found = _held(viewer, now)
+    found = held_rows(viewer, now)
     if after is not None:
         found = found.after(after.at, after.id)
     page = list(found.newest_first().for_list()[: PAGE_SIZE + 1])
@@ -104,14 +104,9 @@ def read_inbox(viewer: Viewer, *, now: datetime, after: After | None = None) -> 
     )
 
 
-def count_waiting(viewer: Viewer, *, now: datetime) -> int:
-    """Count what waits for a person's word."""
-    return _held(viewer, now).count() + conflicts.count_open(viewer, now=now)
-
-
 def read_waiting(viewer: Viewer, memory_id: UUID, *, now: datetime) -> Waiting:
     """Return one held memory. Raises NotFound."""
-    found = _waiting(viewer, list(_held(viewer, now).filter(pk=memory_id).for_list()), now=now)
+    found = _waiting(viewer, list(held_rows(viewer, now).filter(pk=memory_id).for_list()), now=now)
     if not found:
         raise NotFound
     return found[0]
@@ -142,11 +137,6 @@ def _pair(conflict_id: UUID, first: Row, second: Row) -> Pair:
         second=Side("second", second, when[0] <= when[1]),
         apart=words.apart(*when),
     )
-
-
-def _held(viewer: Viewer, now: datetime) -> MemoryQuerySet:
-    seen = Memory.objects.visible_to(viewer).decidable_by(viewer)
-    return seen.in_state(HELD, now).unpurged()
 
 
 def _waiting(viewer: Viewer, memories: Sequence[Memory], *, now: datetime) -> tuple[Waiting, ...]:

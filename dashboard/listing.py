@@ -15,10 +15,12 @@ from dashboard.amounts import number
 from dashboard.query import ACTIVE, ListQuery, Place
 from dashboard.rows import Row, read_rows
 from junior_memory.access import Viewer
-from junior_memory.counting import FilterCounts, Total, count_by_filter, count_parts
+from junior_memory.compiled import active_rows
+from junior_memory.counting import FilterCounts, Total, count_by_filter
+from junior_memory.list_counts import ListCounts, count_list
 from junior_memory.models import Memory, MemoryKind, Origin, Visibility
 from junior_memory.newest import read_newest
-from junior_memory.parts import parts_of
+from junior_memory.parts import Part, parts_of
 from junior_memory.search import MAX_RANKED, search_memories
 
 PAGE_SIZE = 25
@@ -76,10 +78,36 @@ class Listing:
     since: datetime | None = None
     degraded: tuple[str, ...] = ()
 
+    parts: Sequence[Part] | None = None
+
+    @cached_property
+    def _counted(self) -> ListCounts:
+        """What is counted beside the rows, in one look; read only when something of it is drawn."""
+        plain = self.is_active and not self.query.q
+        with_news = plain and not self.query.is_narrowed
+        return count_list(
+            self.viewer,
+            now=self.now,
+            parts=self._active_parts if plain else None,
+            filters=self.query.filters,
+            since=self.since if with_news else None,
+        )
+
+    @property
+    def _active_parts(self) -> Sequence[Part]:
+        if self.parts is not None:
+            return self.parts
+        return list(parts_of(active_rows(self.viewer, self.now), self.viewer))
+
+    @property
+    def waiting(self) -> int:
+        """How much waits for the person's word."""
+        return self._counted.waiting
+
     @cached_property
     def counts(self) -> FilterCounts:
         """How many memories each choice leaves; read only when the filters are drawn."""
-        return count_by_filter(
+        return self._counted.filters or count_by_filter(
             self.viewer,
             query=self.query.q,
             filters=self.query.filters,
@@ -198,13 +226,8 @@ class Listing:
     @cached_property
     def news(self) -> str:
         """Say how much was learned since the last visit; nothing in searches and other states."""
-        if self.since is None or not self.is_active or self.query.q or self.query.is_narrowed:
-            return ""
-        rows = Memory.objects.visible_to(self.viewer).active(self.now)
-        rows = rows.filter(created_at__gt=self.since)
-        rows = rows.exclude(owner=self.viewer.user, origin=Origin.EXPLICIT)
-        found = count_parts(list(parts_of(rows, self.viewer)), self.viewer)
-        if not found.value:
+        found = self._counted.new
+        if self.since is None or not found.value:
             return ""
         return _("{n} new since your last visit, {day}.").format(
             n=_at_least(found), day=words.day(self.since, now=self.now)
@@ -213,7 +236,7 @@ class Listing:
     @cached_property
     def states(self) -> list[Chip]:
         """The states that a memory can be in; those of a person's own rows are counted."""
-        counts = _count_own_states(self.viewer, now=self.now)
+        counts = self._counted.states
         return [
             Chip(
                 _(title),
@@ -294,15 +317,19 @@ def read_listing(
 def _newest(
     viewer: Viewer, query: ListQuery, size: int, *, now: datetime, since: datetime | None
 ) -> Listing:
-    seen = Memory.objects.visible_to(viewer).in_state(query.state, now)
     after = query.place.after if query.place else None
     group = "" if query.state == ACTIVE else None
     if after is not None and group is not None:
         group = words.group_of(after[0], now=now)
+    parts: list[Part] | None = None
     if query.state == ACTIVE:
-        page = read_newest(seen, viewer, limit=size + 1, filters=query.filters, after=after)
+        rows = active_rows(viewer, now)
+        parts = list(parts_of(rows, viewer))
+        page = read_newest(
+            rows, viewer, limit=size + 1, filters=query.filters, after=after, parts=parts
+        )
     else:
-        found = query.filters.narrow(seen.own(viewer))
+        found = query.filters.narrow(Memory.objects.own(viewer).in_state(query.state, now))
         found = found.after(*after) if after else found
         page = list(found.newest_first().for_list()[: size + 1])
     shown = page[:size]
@@ -313,6 +340,7 @@ def _newest(
         now=now,
         rows=read_rows(viewer, shown, state=query.state, now=now, group=group, since=since),
         since=since,
+        parts=parts,
         next_place=Place(created_at=last.created_at, id=last.pk) if last else None,
     )
 
@@ -348,16 +376,6 @@ def _ranked(viewer: Viewer, query: ListQuery, size: int, *, now: datetime) -> Li
         next_place=Place(offset=after) if more else None,
         degraded=found.degraded,
     )
-
-
-def _count_own_states(viewer: Viewer, *, now: datetime) -> dict[str, int]:
-    """Count a person's own rows in each state but active."""
-    seen = Memory.objects.visible_to(viewer)
-    return {
-        state: seen.own(viewer).in_state(state, now).count()
-        for state, _ in STATE_TITLES
-        if state != ACTIVE
-    }
 
 
 def outline(

@@ -128,7 +128,7 @@ def _is_new(memory: Memory, viewer: Viewer, *, since: datetime | None) -> bool:
 
 def _own_ids(viewer: Viewer, memories: Sequence[Memory]) -> set[UUID]:
     """Return which of these are the viewer's to change."""
-    own = Memory.objects.visible_to(viewer).forgettable_by(viewer)
+    own = Memory.objects.own(viewer)
     ids = [memory.pk for memory in memories]
     return set(own.filter(pk__in=ids).values_list("pk", flat=True))
 
@@ -136,7 +136,7 @@ def _own_ids(viewer: Viewer, memories: Sequence[Memory]) -> set[UUID]:
 def _replaced_texts(viewer: Viewer, memories: Sequence[Memory]) -> dict[UUID, str]:
     """Return what each of these replaced last, in the viewer's own words of then."""
     ids = [memory.pk for memory in memories]
-    older = Memory.objects.visible_to(viewer).own(viewer).superseded().unpurged()
+    older = Memory.objects.own(viewer).superseded().unpurged()
     pairs = older.filter(superseded_by__in=ids).order_by("superseded_at", "id")
     return {
         successor: content.replace("`", "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -42,8 +43,13 @@ class Decision:
 
 
 def _open(viewer: Viewer, now: datetime) -> QuerySet[Conflict, Conflict]:
-    mine = Memory.objects.visible_to(viewer).own(viewer).active(now).values("pk")
+    mine = Memory.objects.own(viewer).active(now).values("pk")
     return Conflict.objects.filter(resolved_at__isnull=True, first__in=mine, second__in=mine)
+
+
+def open_ids(viewer: Viewer, now: datetime) -> QuerySet[Conflict, Any]:
+    """Select the ids of what waits for this person's decision."""
+    return _open(viewer, now).values("pk")
 
 
 def open_conflicts(viewer: Viewer, *, now: datetime | None = None) -> tuple[Proposal, ...]:
@@ -51,18 +57,13 @@ def open_conflicts(viewer: Viewer, *, now: datetime | None = None) -> tuple[Prop
     moment = now or clock.now()
     rows = list(_open(viewer, moment).order_by("created_at", "id")[:MAX_ROWS])
     ids = [one for row in rows for one in (row.first_id, row.second_id)]
-    mine = Memory.objects.visible_to(viewer).own(viewer).active(moment).filter(pk__in=ids)
+    mine = Memory.objects.own(viewer).active(moment).filter(pk__in=ids)
     texts = {memory.pk: memory for memory in mine.for_list()}
     return tuple(
         Proposal(row.pk, texts[row.first_id], texts[row.second_id], row.created_at)
         for row in rows
         if row.first_id in texts and row.second_id in texts
     )
-
-
-def count_open(viewer: Viewer, *, now: datetime | None = None) -> int:
-    """Count what waits for this person's decision."""
-    return _open(viewer, now or clock.now()).count()
 
 
 def propose(first: Memory, second: Memory, *, now: datetime) -> bool:
@@ -146,7 +147,7 @@ def resolve_conflict(
 def _locked(viewer: Viewer, conflict_id: UUID) -> Conflict:
     """Fetch one of this person's conflicts under their lock, decided or not; raises NotFound."""
     lock([owner_lock(viewer.user.pk if viewer.user else None)])
-    mine = Memory.objects.visible_to(viewer).own(viewer).values("pk")
+    mine = Memory.objects.own(viewer).values("pk")
     rows = Conflict.objects.filter(pk=conflict_id, first__in=mine, second__in=mine)
     row = rows.select_for_update(of=("self",)).first()
     if row is None:

@@ -10,14 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import product
 from typing import Any, NamedTuple
 
 from junior_memory import clock, lexical
 from junior_memory.access import Viewer
 from junior_memory.filters import NO_FILTERS, Filters
 from junior_memory.lexical.leg import make_plan
-from junior_memory.models import Agent, Memory, MemoryKind, Origin, Visibility
+from junior_memory.models import Memory, MemoryKind, Origin, Visibility
 from junior_memory.parts import TRUE, Fragment, Part, bounded_counts, fetch_all, parts_of
 
 COUNTED = 1_000
@@ -74,16 +73,14 @@ FACETS = _Sort._fields
 TOTAL, EVERYTHING = ("", "total"), ("", "everything")
 
 
-def _apart(parts: Iterable[Part], viewer: Viewer) -> tuple[list[Part], list[Part]]:
+def apart(parts: Iterable[Part], viewer: Viewer) -> tuple[list[Part], list[Part]]:
     """Tell a person's own rows from what others share; organization rows are some of both."""
     own: list[Part] = []
     shared: list[Part] = []
     for part in parts:
         if part.name == "org" and viewer.user is not None:
             for kept, rule in ((own, "owner_id = %s"), (shared, "owner_id IS DISTINCT FROM %s")):
-                written = Fragment(rule, (viewer.user.pk,))
-                within = Fragment.join(" AND ", [part.within, written])
-                kept.append(replace(part, within=within))
+                kept.append(part.smaller(Fragment(rule, (viewer.user.pk,))))
         else:
             (shared if part.is_shared else own).append(part)
     return own, shared
@@ -96,15 +93,25 @@ def count_parts(
 
     `known` is what was counted before: how many, and whether they are shared.
     """
-    mine, theirs = _apart(parts, viewer)
+    return total_of((*known, *fetch_all(total_statements(parts, viewer))))
+
+
+def total_of(counts: Iterable[tuple[int, bool]]) -> Total:
+    """Add counts of rows up, each with whether they are shared."""
+    sums = {True: 0, False: 0}
+    for count, is_shared in counts:
+        sums[is_shared] += count
+    return Total.of(sums[False], sums[True])
+
+
+def total_statements(parts: Sequence[Part], viewer: Viewer) -> list[Fragment]:
+    """Return what counts parts: how many rows, and whether they are shared."""
+    mine, theirs = apart(parts, viewer)
     counts = [part.select(Fragment("count(*) AS rows, FALSE AS shared")) for part in mine]
     for part in theirs:
         limited = part.count_up_to(COUNTED + 1)
         counts.append(Fragment(f"SELECT {limited.sql} AS rows, TRUE AS shared", limited.values))
-    sums = {True: 0, False: 0}
-    for count, is_shared in (*known, *fetch_all(counts)):
-        sums[is_shared] += count
-    return Total.of(sums[False], sums[True])
+    return counts
 
 
 def count_by_filter(
@@ -127,31 +134,41 @@ def count_by_filter(
     if query.strip():
         plan = make_plan(lexical.query_terms(query), parts, by_characters=True)
         parts = [part.having(plan.matching(part)) for part in parts]
-    return _count_facets(*_apart(parts, viewer), filters)
+    return _count_facets(*apart(parts, viewer), filters)
 
 
 def _count_facets(own: Sequence[Part], shared: Sequence[Part], filters: Filters) -> FilterCounts:
+    if all(part.where is TRUE for part in (*own, *shared)):
+        return facets_of(Sorts.read(fetch_all(sort_statements(own, shared))), filters)
     counts = bounded_counts(shared, limit=COUNTED + 1)
     pairs = list(zip(shared, counts, strict=True))
     large = [part for part, count in pairs if count > COUNTED]
-    searched = [part for part in large if part.where is not TRUE]
-    indexed = [part for part in large if part.where is TRUE and part.is_shared]
-    few = [part for part, count in pairs if count and part not in searched + indexed]
-    agents = dict(Agent.objects.values_list("pk", "name"))
-    mine, theirs = _grouped(own, few, agents)
-    theirs += _sorted_by_index(indexed, agents)
-    choices = {(name, getattr(sort, name)) for sort in {*mine, *theirs} for name in FACETS}
-    if searched:
-        choices |= _possible(agents.values(), filters)
-    wanted = {(name, value): replace(filters, **{name: value}) for name, value in choices}
+    few = [part for part, count in pairs if count and part not in large]
+    sorts = Sorts.read(fetch_all([_AGENTS, *map(_grouped, own), *map(_grouped_shared, few)]))
+    choices = _possible(sorts.agents.values(), filters) if large else set()
+    return facets_of(sorts, filters, large=large, choices=choices)
+
+
+def facets_of(
+    sorts: Sorts,
+    filters: Filters,
+    *,
+    large: Sequence[Part] = (),
+    choices: Iterable[tuple[str, str]] = (),
+) -> FilterCounts:
+    """Add sorts up to what each choice leaves; of large sets each choice is counted for itself."""
+    mine, theirs = sorts.own, sorts.shared
+    offered = {(name, getattr(sort, name)) for sort in {*mine, *theirs} for name in FACETS}
+    offered |= set(choices)
+    wanted = {(name, value): replace(filters, **{name: value}) for name, value in offered}
     wanted |= {TOTAL: filters, EVERYTHING: replace(filters, visibility="")}
-    found = _found(searched, wanted, agents)
+    found = _found(large, wanted, sorts.agents)
     totals = {
         choice: Total.of(_sum(mine, chosen), _sum(theirs, chosen) + found[choice])
         for choice, chosen in wanted.items()
     }
     facets: dict[str, dict[str, Total]] = {name: {} for name in FACETS}
-    for name, value in sorted(choices):
+    for name, value in sorted(offered):
         if totals[name, value].value:
             facets[name][value] = totals[name, value]
     return FilterCounts(totals[TOTAL], totals[EVERYTHING], **facets)
@@ -161,55 +178,83 @@ def _sum(sorts: Counter[_Sort], filters: Filters) -> int:
     return sum(count for sort, count in sorts.items() if sort.fits(filters))
 
 
-def _grouped(
-    own: Sequence[Part], shared: Sequence[Part], agents: Mapping[Any, str]
-) -> tuple[Counter[_Sort], Counter[_Sort]]:
-    """Count rows by what they may be filtered by: own ones, and those that others share."""
-    tail = Fragment("GROUP BY visibility, kind, origin, agent_id")
-    groups = fetch_all(
-        [
-            part.select(
-                Fragment(f"visibility, kind, origin, agent_id, count(*), {is_shared}"), tail
-            )
-            for parts, is_shared in ((own, False), (shared, True))
-            for part in parts
-        ]
-    )
-    found: dict[bool, Counter[_Sort]] = {False: Counter(), True: Counter()}
-    for visibility, kind, origin, agent, count, is_shared in groups:
-        found[is_shared][_Sort(visibility, kind, origin, agents[agent])] += count
-    return found[False], found[True]
+OWN, SHARED, AGENT = "own", "shared", "agent"
+"""What a row of counts is about: rows of one's own, rows that others share, the name of an agent.
+
+A row is what it is about, three words, an id and a count.
+"""
+
+_AGENTS = Fragment("SELECT 'agent', name, '', '', id, 0::bigint FROM junior_memory_agent")
+_SORT = "visibility, kind, origin, agent_id"
 
 
-def _sorted_by_index(parts: Sequence[Part], agents: Mapping[Any, str]) -> Counter[_Sort]:
-    """Count large sets by what they may be filtered by: each sort to just beyond COUNTED.
+@dataclass(frozen=True, slots=True)
+class Sorts:
+    """How many rows there are of each sort, one's own and shared ones, and the agents' names."""
+
+    own: Counter[_Sort]
+    shared: Counter[_Sort]
+    agents: dict[Any, str]
+
+    @classmethod
+    def read(cls, rows: Sequence[tuple[Any, ...]]) -> Sorts:
+        """Read rows of counts; what is about anything else is left out."""
+        agents = {row[4]: row[1] for row in rows if row[0] == AGENT}
+        found: dict[str, Counter[_Sort]] = {OWN: Counter(), SHARED: Counter()}
+        for about, visibility, kind, origin, agent, count in rows:
+            if about in found and count:
+                found[about][_Sort(visibility, kind, origin, agents[agent])] += count
+        return cls(found[OWN], found[SHARED], agents)
+
+
+def sort_statements(own: Sequence[Part], shared: Sequence[Part]) -> list[Fragment]:
+    """Return what counts rows by what they may be filtered by, each by an index in that order."""
+    each = [(part, about) for parts, about in ((own, OWN), (shared, SHARED)) for part in parts]
+    return [
+        _AGENTS,
+        *(
+            _sorted_by_index(part) if part.is_shared else _by_sort(part, about)
+            for part, about in each
+        ),
+    ]
+
+
+def _by_sort(part: Part, about: str) -> Fragment:
+    """Count all of a part by sort, of its teams each for itself (`memory_org_sorts`)."""
+    wanted = Fragment(f"{_SORT}, count(*) AS rows")
+    found = part.each_team(wanted, Fragment("GROUP BY agent_id, visibility, kind, origin"))
+    sql = f"SELECT '{about}', {_SORT}, rows FROM ({found.sql}) AS sorts"  # noqa: S608 - bound
+    return Fragment(sql, found.values)
+
+
+def _grouped(part: Part) -> Fragment:
+    """Count rows of one's own that were found by words, by sort."""
+    return part.select(Fragment(f"'{OWN}', {_SORT}, count(*)"), Fragment(f"GROUP BY {_SORT}"))
+
+
+def _grouped_shared(part: Part) -> Fragment:
+    return part.select(Fragment(f"'{SHARED}', {_SORT}, count(*)"), Fragment(f"GROUP BY {_SORT}"))
+
+
+_EVERY_SORT = Fragment(
+    "unnest(%s::text[]) AS kind, unnest(%s::text[]) AS origin, junior_memory_agent AS agent",
+    (MemoryKind.values, Origin.values),
+)
+
+
+def _sorted_by_index(part: Part) -> Fragment:
+    """Count public rows by what they may be filtered by: each sort to just beyond COUNTED.
 
     What a sum of such counts says is exact up to COUNTED, and beyond it is beyond it. An index of
     public rows begins with these columns (`memory_public_sorts`).
     """
-    sorts = product(MemoryKind.values, Origin.values, agents)
-    rows = [Fragment("(%s, %s, %s::uuid)", sort) for sort in sorts]
-    statements = []
-    for part in parts:
-        same = "kind = sort.kind AND origin = sort.origin AND agent_id = sort.agent_id"
-        within = Fragment(f"{part.within.sql} AND {same}", part.within.values)
-        counted = replace(part, within=within).count_up_to(COUNTED + 1)
-        visibility = Fragment("%s", (part.name,))
-        pieces = [
-            Fragment("SELECT"),
-            visibility,
-            Fragment(", sort.*,"),
-            counted,
-            Fragment("FROM (VALUES"),
-            Fragment.join(", ", rows),
-            Fragment(") AS sort (kind, origin, agent_id)"),
-        ]
-        statements.append(Fragment.join(" ", pieces))
-    found: Counter[_Sort] = Counter()
-    for visible, kind, origin, agent, count in fetch_all(statements):
-        if count:
-            found[_Sort(visible, kind, origin, agents[agent])] += count
-    return found
+    same = Fragment("kind = sort.kind AND origin = sort.origin AND agent_id = sort.agent_id")
+    counted = part.smaller(same).count_up_to(COUNTED + 1)
+    sql = (
+        f"SELECT '{SHARED}', '{part.name}', sort.kind, sort.origin, sort.agent_id, {counted.sql}"  # noqa: S608
+        f" FROM (SELECT kind, origin, agent.id AS agent_id FROM {_EVERY_SORT.sql}) AS sort"
+    )
+    return Fragment(sql, (*counted.values, *_EVERY_SORT.values))
 
 
 def _possible(agents: Iterable[str], filters: Filters) -> set[tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from junior_memory.models import Agent
-from junior_memory.parts import Part
+from junior_memory.parts import TRUE, Fragment, Part
 from junior_memory.querysets import MemoryQuerySet
 
 _HOLDS = {"own": {"private", "session"}, "org": {"org"}, "public": {"public"}}
@@ -30,6 +30,15 @@ class Filters:
             return narrowed
         # Behind a join the planner guesses how many rows are this agent's, by its id it knows.
         return narrowed.filter(agent__in=list(Agent.objects.filter(name=self.agent)))
+
+    def rule(self) -> Fragment:
+        """Say what they ask of a row's columns."""
+        named = (("visibility", self.visibility), ("kind", self.kind), ("origin", self.origin))
+        rules = [Fragment(f"{name} = %s", (value,)) for name, value in named if value]
+        if self.agent:
+            ids = Agent.objects.filter(name=self.agent).values_list("pk", flat=True)
+            rules.append(Fragment("agent_id = ANY(%s)", (list(ids),)))
+        return Fragment.join(" AND ", rules) if rules else TRUE
 
     def narrow_parts(self, parts: Iterable[Part]) -> list[Part]:
         """Apply them to each part, leaving out the parts that a visibility empties."""

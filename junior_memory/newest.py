@@ -6,14 +6,14 @@ them. Each part has one: the newest few of each are read, and the newest of thes
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
 from junior_memory.access import Viewer
 from junior_memory.filters import NO_FILTERS, Filters
 from junior_memory.models import Memory
-from junior_memory.parts import PRESENT, Fragment, Part, fetch_all, parts_of
+from junior_memory.parts import Fragment, Part, fetch_all, parts_of
 from junior_memory.querysets import MemoryQuerySet
 
 WANTED = Fragment("id, created_at")
@@ -26,31 +26,28 @@ def read_newest(
     limit: int,
     filters: Filters = NO_FILTERS,
     after: tuple[datetime, UUID] | None = None,
+    parts: Sequence[Part] | None = None,
 ) -> list[Memory]:
     """Return the first rows that a list shows of what `visible_to` admitted, as `for_list` reads.
 
-    Newest first, then by id, after a row's moment and id when they are given. Two statements.
+    Newest first, then by id, after a row's moment and id when they are given. Two statements, and
+    one for the parts of `rows` unless they are given.
     """
-    narrowed = filters.narrow(rows)
+    rules = [filters.rule()] if filters != NO_FILTERS else []
     if after is not None:
-        narrowed = narrowed.after(*after)
-    asked = [
-        _newest_of(part, viewer, limit=limit)
-        for part in parts_of(narrowed, viewer)
-        if filters.admits_part(part.name)
-    ]
+        rules.append(_following(*after))
+    tail = Fragment("ORDER BY created_at DESC, id LIMIT %s", (limit,))
+    asked = []
+    for part in parts if parts is not None else parts_of(rows, viewer):
+        if filters.admits_part(part.name):
+            narrowed = part.smaller(Fragment.join(" AND ", rules)) if rules else part
+            asked.append(narrowed.each_team(WANTED, tail))
     found = sorted(fetch_all(asked), key=lambda row: (-row[1].timestamp(), row[0]))
     ids = [row[0] for row in found[:limit]]
     return list(rows.filter(pk__in=ids).newest_first().for_list()) if ids else []
 
 
-def _newest_of(part: Part, viewer: Viewer, *, limit: int) -> Fragment:
-    """Select the newest of one part, in the order of its index."""
-    tail = Fragment("ORDER BY created_at DESC, id LIMIT %s", (limit,))
-    if part.name != "org" or viewer.user is None:
-        return part.select(WANTED, tail)
-    # The index holds each team's rows in order, and not those of several teams.
-    one = replace(part, within=Fragment("visibility = 'org' AND org_id = present.organization_id"))
-    each = one.select(WANTED, tail)
-    sql = f"SELECT newest.* FROM ({PRESENT}) AS present, LATERAL ({each.sql}) AS newest"  # noqa: S608
-    return Fragment(sql, (viewer.user.pk, *each.values))
+def _following(created_at: datetime, memory_id: UUID) -> Fragment:
+    """As `MemoryQuerySet.after`: an index finds the place by the first bound."""
+    sql = "created_at <= %s AND (created_at < %s OR id > %s)"
+    return Fragment(sql, (created_at, created_at, memory_id))

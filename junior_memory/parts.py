@@ -60,7 +60,8 @@ class Part:
     """Some of the rows a viewer may see: `own` and `org` are read exactly, `public` is shared.
 
     `base` is the ORM's statement for `rows`, compiled once for all parts; `within` says which of
-    them are this part, `where` is asked of their columns.
+    them are this part, `also` what narrows it as if it were smaller, `where` is asked of their
+    columns. Of organization rows `present` selects the teams that they are of.
     """
 
     name: str
@@ -68,6 +69,8 @@ class Part:
     base: Fragment
     within: Fragment = TRUE
     where: Fragment = TRUE
+    also: Fragment = TRUE
+    present: Fragment = NOTHING
 
     @classmethod
     def of(cls, name: str, rows: MemoryQuerySet) -> Part:
@@ -84,7 +87,9 @@ class Part:
 
     def is_same_as(self, other: Part) -> bool:
         """True when both are the same rows, asked for in the same words."""
-        mine, theirs = ((part.name, part.base, part.within, part.where) for part in (self, other))
+        mine, theirs = (
+            (part.name, part.base, part.within, part.where, part.also) for part in (self, other)
+        )
         return mine == theirs
 
     def having(self, where: Fragment) -> Part:
@@ -92,24 +97,41 @@ class Part:
         asked = where if self.where is TRUE else Fragment.join(" AND ", [self.where, where])
         return replace(self, where=asked)
 
+    def smaller(self, rule: Fragment) -> Part:
+        """Return the rows of this part that a condition leaves, as if there were no others."""
+        also = rule if self.also is TRUE else Fragment.join(" AND ", [self.also, rule])
+        return replace(self, also=also)
+
     def narrowed(self, narrow: Callable[[MemoryQuerySet], MemoryQuerySet]) -> Part:
         """Return the rows of this part that a filter of the ORM leaves."""
         narrowed = Part.of(self.name, narrow(self.rows))
-        return replace(narrowed, within=self.within, where=self.where)
+        return replace(self, rows=narrowed.rows, base=narrowed.base)
 
     def select(self, wanted: Fragment, tail: Fragment = NOTHING) -> Fragment:
         """Return a SELECT over the part; `tail` is what follows its condition."""
         # Organization rows are read by organization, whatever is asked of them: without the fence
         # the planner reads public rows by their words and throws them away. Own rows have an index
         # by owner and words.
+        within = self.within
+        if self.also is not TRUE:
+            within = Fragment.join(" AND ", [within, self.also])
         fence = " OFFSET 0" if self.name == "org" and self.where is not TRUE else ""
         sql = (
             f"(SELECT * FROM ({self.base.sql}) AS seen"  # noqa: S608 - values are bound
-            f" WHERE {self.within.sql}{fence}) AS memory"
+            f" WHERE {within.sql}{fence}) AS memory"
         )
-        rows = Fragment(sql, (*self.base.values, *self.within.values))
+        rows = Fragment(sql, (*self.base.values, *within.values))
         pieces = (Fragment("SELECT"), wanted, Fragment("FROM"), rows, Fragment("WHERE"), self.where)
         return Fragment.join(" ", (*pieces, tail))
+
+    def each_team(self, wanted: Fragment, tail: Fragment = NOTHING) -> Fragment:
+        """As `select`, but of each present team for itself: an index holds one team's in order."""
+        if not self.present.values:
+            return self.select(wanted, tail)
+        within = Fragment("visibility = 'org' AND org_id = present.organization_id")
+        each = replace(self, within=within).select(wanted, tail)
+        sql = f"SELECT team.* FROM ({self.present.sql}) AS present, LATERAL ({each.sql}) AS team"  # noqa: S608
+        return Fragment(sql, (*self.present.values, *each.values))
 
     def count_up_to(self, limit: int) -> Fragment:
         """Return a scalar sub-select that counts rows, none beyond `limit`."""
@@ -119,6 +141,11 @@ class Part:
 
 
 _compiled: WeakKeyDictionary[MemoryQuerySet, Fragment] = WeakKeyDictionary()
+
+
+def remember(rows: MemoryQuerySet, statement: Fragment) -> None:
+    """Take a statement of `COLUMNS` for what the ORM would say of these rows."""
+    _compiled[rows] = statement
 
 
 def _compile(rows: MemoryQuerySet) -> Fragment:
@@ -151,8 +178,9 @@ def parts_of(rows: MemoryQuerySet, viewer: Viewer) -> Iterator[Part]:
         own = Fragment("owner_id = %s AND visibility IN ('private', 'session')", (user,))
         yield replace(every, name="own", within=own)
         if (viewer.agent is None or viewer.org is not None) and fetch(Fragment(IS_MEMBER, (user,))):
+            present = Fragment(PRESENT, (user,))
             org = Fragment(f"visibility = 'org' AND org_id IN ({PRESENT})", (user,))
-            yield replace(every, name="org", within=org)
+            yield replace(every, name="org", within=org, present=present)
     yield replace(every, name="public", within=Fragment("visibility = 'public'"))
 
 

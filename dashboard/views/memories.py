@@ -14,6 +14,7 @@ from dashboard.access import login_required
 from dashboard.forms import AddMemoryForm
 from dashboard.http import (
     COUNTED_BY,
+    WAITING_BY,
     HtmxHttpRequest,
     doer_of,
     next_url,
@@ -60,6 +61,7 @@ def list_memories(request: HtmxHttpRequest) -> HttpResponse:
     listing = read_listing(viewer_of(request), query, now=now, since=since, size=size)
     if listing.is_everything:
         setattr(request, COUNTED_BY, lambda: listing.counts.total)
+    setattr(request, WAITING_BY, lambda: listing.waiting)
     context = {"listing": listing, "here": listing.url, "add": AddMemoryForm()}
     response = render(request, LIST, context, part=RESULTS if query.place is None else PAGE)
     if request.htmx and query.place is None:

@@ -1,0 +1,148 @@
+"""Everything that a page of the list counts beside its rows, in one statement.
+
+What each filter leaves, a person's own rows in each state, what waits for their word, and what is
+new to them. Each is said by the one place that owns it; here they travel together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Case, Q, QuerySet, Value, When
+
+from junior_memory import conflicts
+from junior_memory.access import Viewer
+from junior_memory.compiled import Build, active_rows, compiled
+from junior_memory.counting import (
+    COUNTED,
+    FilterCounts,
+    Sorts,
+    Total,
+    apart,
+    facets_of,
+    sort_statements,
+    total_of,
+)
+from junior_memory.filters import NO_FILTERS, Filters
+from junior_memory.models import Memory, Origin
+from junior_memory.parts import Fragment, Part, fetch_all, parts_of
+from junior_memory.querysets import in_state
+
+COUNTED_STATES = ("superseded", "expired", "forgotten")
+"""States other than active in which a list shows a person's own rows."""
+
+STATE, HELD, DISAGREE, NEW, NEW_SHARED = "state", "held", "disagree", "new", "new shared"
+
+
+@dataclass(frozen=True, slots=True)
+class ListCounts:
+    """What a page of the list counts; `filters` where its active rows were counted."""
+
+    states: dict[str, int]
+    waiting: int
+    new: Total
+    filters: FilterCounts | None = None
+
+
+def count_list(
+    viewer: Viewer,
+    *,
+    now: datetime,
+    parts: Sequence[Part] | None = None,
+    filters: Filters = NO_FILTERS,
+    since: datetime | None = None,
+) -> ListCounts:
+    """Count for a list of a person. One statement, and one for their parts where there are none.
+
+    With `parts`, those of the active rows, what each filter leaves of them; with `since`, what came
+    after it without the person's doing.
+    """
+    statements = [_by_state(viewer, now), *waiting_statements(viewer, now)]
+    if parts is not None:
+        statements += sort_statements(*apart(parts, viewer))
+    if since is not None:
+        shown = parts if parts is not None else list(parts_of(active_rows(viewer, now), viewer))
+        statements += _new(viewer, shown, since)
+    rows = fetch_all([one for one in statements if one is not None])
+    states = dict.fromkeys(COUNTED_STATES, 0)
+    states |= {row[1]: row[5] for row in rows if row[0] == STATE}
+    return ListCounts(
+        states=states,
+        waiting=sum(row[5] for row in rows if row[0] in {HELD, DISAGREE}),
+        new=total_of((row[5], row[0] == NEW_SHARED) for row in rows if row[0] in {NEW, NEW_SHARED}),
+        filters=facets_of(Sorts.read(rows), filters) if parts is not None else None,
+    )
+
+
+def count_waiting(viewer: Viewer, *, now: datetime) -> int:
+    """Count what waits for a person's word: held memories and facts that disagree."""
+    rows = fetch_all([one for one in waiting_statements(viewer, now) if one is not None])
+    return sum(row[5] for row in rows)
+
+
+def waiting_statements(viewer: Viewer, now: datetime) -> list[Fragment | None]:
+    """Return what counts what waits, as rows of counts."""
+    return [
+        _counted(_held, HELD, viewer, now),
+        _counted(conflicts.open_ids, DISAGREE, viewer, now),
+    ]
+
+
+def _counted(build: Build, about: str, viewer: Viewer, now: datetime) -> Fragment | None:
+    found = compiled(build, viewer, now)
+    if found is None:
+        return None
+    sql = f"SELECT '{about}', '', '', '', NULL::uuid, count(*) FROM ({found.sql}) AS counted"  # noqa: S608
+    return Fragment(sql, found.values)
+
+
+def held_rows(viewer: Viewer, now: datetime) -> Any:
+    """Select the held memories that wait for a viewer's word."""
+    return Memory.objects.decidable_by(viewer).in_state("held", now).unpurged()
+
+
+def _held(viewer: Viewer, now: datetime) -> QuerySet[Any, Any]:
+    rows: QuerySet[Any, Any] = held_rows(viewer, now)
+    return rows.order_by().values("pk")
+
+
+def _states(viewer: Viewer, now: datetime) -> QuerySet[Any, Any]:
+    rules = {state: in_state(state, now) for state in COUNTED_STATES}
+    anything = Q()
+    for rule in rules.values():
+        anything |= rule
+    named = Case(*(When(rule, then=Value(state)) for state, rule in rules.items()))
+    rows: QuerySet[Any, Any] = Memory.objects.own(viewer).filter(anything).annotate(state=named)
+    return rows.order_by().values("state")
+
+
+def _by_state(viewer: Viewer, now: datetime) -> Fragment | None:
+    found = compiled(_states, viewer, now)
+    if found is None:
+        return None
+    sql = (
+        f"SELECT '{STATE}', state, '', '', NULL::uuid, count(*)"  # noqa: S608 - values are bound
+        f" FROM ({found.sql}) AS counted GROUP BY state"
+    )
+    return Fragment(sql, found.values)
+
+
+def _new(viewer: Viewer, parts: Sequence[Part], since: datetime) -> list[Fragment]:
+    """Count what came since, other than what the person asked to remember."""
+    rules = [Fragment("created_at > %s", (since,))]
+    if viewer.user is not None:
+        rule = "(owner_id IS DISTINCT FROM %s OR origin <> %s)"
+        rules.append(Fragment(rule, (viewer.user.pk, Origin.EXPLICIT.value)))
+    came = [part.smaller(Fragment.join(" AND ", rules)) for part in parts]
+    statements = []
+    for group, about in zip(apart(came, viewer), (NEW, NEW_SHARED), strict=True):
+        for part in group:
+            # In the order of an index, so that it ends where counting does.
+            limit = Fragment("ORDER BY created_at DESC LIMIT %s", (COUNTED + 1,))
+            found = part.select(Fragment("1"), limit if part.is_shared else Fragment(""))
+            sql = f"SELECT '{about}', '', '', '', NULL::uuid, count(*) FROM ({found.sql}) AS came"  # noqa: S608
+            statements.append(Fragment(sql, found.values))
+    return statements
