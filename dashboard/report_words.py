@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from dashboard.amounts import as_read
+from dashboard.amounts import as_read, number
+from dashboard.behind import CallsAsked, ChangesAsked, PresentAsked, Stretch
 from dashboard.cost_words import OUTCOMES, outcome_name
-from junior_memory.reports import Metric
+from junior_memory import turnover
+from junior_memory.paid_calls import EXTRACTION
+from junior_memory.reports import Metric, OperationalReport
 
 FIGURES = {
     "active": gettext_noop("Active memories"),
@@ -70,6 +75,40 @@ TESTED = (
     gettext_noop("nobody at all"),
 )
 """Ways of reading and who asks, as the self-test names them; a host's names are its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number of the report in words, and where it leads."""
+
+    name: str
+    text: str
+    url: str = ""
+    tone: str = ""
+
+
+def figures_of(report: OperationalReport) -> list[Figure]:
+    """Return the numbers of a report, each with the list that it counts."""
+    month = Stretch(days=30, until=report.generated_at)
+    behind = {
+        "active": PresentAsked().url(),
+        "private": PresentAsked(part=turnover.PRIVATE).url(),
+        "org": PresentAsked(part=turnover.ORG).url(),
+        "public": PresentAsked(part=turnover.PUBLIC).url(),
+        "embeddingCoverage": PresentAsked(part=turnover.EMBEDDED).url(),
+        "created30d": ChangesAsked(stretch=month).url(),
+        "extractionCost30d": CallsAsked(stretch=month, purpose=EXTRACTION).url(),
+    }
+    held = PresentAsked(part=turnover.HELD).url()
+    found = [
+        Figure(figure_name(one), figure_value(one), behind.get(one.key, ""), one.tone)
+        for one in report.metrics
+    ]
+    found.append(Figure(_("Held for a person’s word"), number(report.held), held))
+    for reason, times in report.skipped.items():
+        name = _("Sessions skipped: {reason}").format(reason=why_not_learned(reason))
+        found.append(Figure(name, number(times)))
+    return found
 
 
 def figure_name(metric: Metric) -> str:

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from dashboard.amounts import number, percent, usd
 from dashboard.cost_words import OPERATIONS, outcome_name
+from dashboard.report_words import Figure, figures_of
 from junior_memory import (
     admin_reads,
     budgets,
@@ -297,6 +298,11 @@ class System:
         """Public facts that wait for staff."""
         rows = Memory.objects.visible_to(self.viewer).decidable_by(self.viewer).held()
         return rows.filter(visibility="public").count()
+
+    @property
+    def figures(self) -> list[Figure]:
+        """The numbers of the report, each with the list behind it."""
+        return figures_of(self.report)
 
     @cached_property
     def removed(self) -> int:

@@ -19,7 +19,6 @@ from django.utils.translation import gettext as _
 from dashboard import amounts, report_words, words
 from junior_memory import clock
 from junior_memory.models import Memory, MemoryKind
-from junior_memory.reports import Metric
 
 register = template.Library()
 
@@ -181,18 +180,6 @@ def spelled(code: str) -> str:
 def why_not_learned(code: str) -> str:
     """Say why a session failed or was skipped."""
     return report_words.why_not_learned(code)
-
-
-@register.filter
-def figure_name(metric: Metric) -> str:
-    """Name a figure of the operational report."""
-    return report_words.figure_name(metric)
-
-
-@register.filter
-def figure_value(metric: Metric) -> str:
-    """Write a figure of the operational report."""
-    return report_words.figure_value(metric)
 
 
 @register.filter

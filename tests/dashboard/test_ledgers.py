@@ -156,6 +156,18 @@ def test_every_number_leads_to_what_adds_up_to_it(lived: Cast, root: Client) -> 
         assert_adds_up(root, url, said)
 
 
+def test_the_numbers_of_the_report_lead_to_what_they_count(lived: Cast, root: Client) -> None:
+    part = text(root.get("/system")).split('id="report-title"')[1].split("</section>")[0]
+    found = re.findall(r'<span>([^<]*)</span><b><a href="([^"]*)">([^<]*)</a>', part)
+    assert len(found) == 8
+    for name, url, said in found:
+        page, rows = read_through(root, html.unescape(url))
+        if "$" in said:
+            assert (number_of(page, "Spent"), format_usd(added(rows))) == (said, said), name
+        elif "%" not in said:
+            assert said == number_of(page, "Memories") == f"{len(rows):,}", name
+
+
 def test_the_cost_of_a_useful_recall_is_said_with_its_parts(lived: Cast, root: Client) -> None:
     page = text(root.get("/overview?days=30"))
     said = number_of(page, "Per useful recall")
