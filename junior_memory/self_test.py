@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db import transaction
 
@@ -23,10 +23,12 @@ from junior_memory import (
     admin_reads,
     clock,
     embedding_models,
+    events,
     exchange,
     forgetting,
     history,
     people,
+    turnover,
     widget,
 )
 from junior_memory.access import Source, Viewer
@@ -35,6 +37,7 @@ from junior_memory.candidates import ActorRef
 from junior_memory.conflicts import open_conflicts, propose
 from junior_memory.counting import count_by_filter
 from junior_memory.errors import NotFound
+from junior_memory.event_rows import RECALLS
 from junior_memory.filters import Filters
 from junior_memory.memories import NewMemory, create_memory
 from junior_memory.models import (
@@ -43,6 +46,7 @@ from junior_memory.models import (
     ApiToken,
     Membership,
     Memory,
+    ModelCall,
     Organization,
     Origin,
     PublicUse,
@@ -56,12 +60,14 @@ from junior_memory.recall import explain_recall
 from junior_memory.recall_request import RecallRequest
 from junior_memory.records import marks_of
 from junior_memory.search import search_memories
+from junior_memory.staff_reads import told_to_staff
 from junior_memory.tools import ToolContext, call_tool, host_context, person_context
 from junior_memory.vector import Query
 
 logger = logging.getLogger(__name__)
 
 BY_TEST = Doer(via="self_test")
+OPERATION = "canary"
 CONVERSATION, ELSEWHERE = "canary-conversation", "canary-elsewhere"
 LIMIT = 50
 DEADLINE_MS = 10_000
@@ -268,6 +274,48 @@ def _checks(cage: _Cage) -> Iterable[Check]:
             seen, wanted = read()
             seen &= cage.all
             yield Check(path, asker.name, len(seen - wanted), len(wanted - seen))
+    yield from _staff_checks(cage)
+
+
+def _staff_checks(cage: _Cage) -> Iterable[Check]:
+    """Staff are told what there is and what it cost, and nobody's words or name."""
+    _spend(cage)
+    whose = {str(one) for user in (cage.first, cage.second) for one in (user.pk, user.email)}
+    secret = whose | {row.content for row in cage.rows.values() if row.content}
+    shown = {
+        "what calls cost": OPERATION,
+        "what a budget paid": OPERATION,
+        f"events: {RECALLS}": cage.word,
+        f"came or went: {turnover.FORGOTTEN}": str(cage.rows["forgotten"].pk),
+        f"there now: {turnover.ALL}": str(cage.rows["first"].pk),
+        f"there now: {turnover.HELD}": str(cage.rows["held"].pk),
+    }
+    for path, told in told_to_staff(clock.now()).items():
+        text = repr(told)
+        leaked = sum(one in text for one in secret)
+        yield Check(path, "staff", leaked, int(shown.get(path, "") not in text))
+
+
+def _spend(cage: _Cage) -> None:
+    """Let a recall of the first person's memory have cost something."""
+    now = clock.now()
+    call = ModelCall.objects.create(
+        operation=OPERATION, provider="canary", model=cage.word, outcome="ok", created_at=now
+    )
+    recalled = events.MemoriesRecalled(
+        recall_id=uuid4(),
+        memories=[events.RecalledMemory(id=cage.rows["first"].pk, rank=1)],
+        candidates=1,
+    )
+    events.record_event(
+        events.MEMORIES_RECALLED,
+        recalled,
+        conversation_id=CONVERSATION,
+        agent=cage.agent,
+        owner=cage.first,
+        now=now,
+        calls=[call],
+    )
 
 
 Read = Callable[[], tuple[frozenset[UUID], frozenset[UUID]]]

@@ -12,22 +12,24 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import transaction
 from django.test import Client
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from junior_memory import clock, forgetting
+from junior_memory import clock, events, forgetting, turnover
 from junior_memory.access import person
 from junior_memory.models import (
     Agent,
     Identity,
     Membership,
     Memory,
+    ModelCall,
     Organization,
     User,
 )
@@ -69,6 +71,14 @@ OWN_PAGES = (
     *("/settings/activity", "/settings/receipts", "/inbox", "/conversations/c-1"),
     *(f"/memories?state={state}" for state in ("forgotten", "superseded", "expired")),
 )
+STAFF_PAGES = (
+    *("/overview", "/overview/cost", "/overview/memories", "/overview/budget", "/overview/calls"),
+    *("/overview/calls?purpose=nothing", "/overview/events", "/overview/events?kind=captures"),
+    *(f"/overview/changes?part={part}" for part in turnover.PARTS),
+    *(f"/overview/present?part={part}" for part in turnover.PRESENT),
+)
+STAFF_CALLS = ("report", "costs?days=7")
+"""What the deployment does and costs: staff's alone, and nobody's words or name."""
 STATES = ("active", "active", "active", "held", "forgotten", "erased", "superseded", "expired")
 
 
@@ -146,6 +156,7 @@ def make_world(seed: int) -> World:
             MembershipFactory.create(user=user, organization=org)
     for number in range(20):
         _remember(world, number)
+    _spend(world)
     # Somebody leaves, somebody joins: sight follows at once.
     for leaving in Membership.objects.order_by("?")[: dice.randint(0, 1)]:
         leaving.delete()
@@ -197,6 +208,42 @@ def _remember(world: World, number: int) -> None:
             about=about,
             is_active=is_active,
         )
+    )
+
+
+def _spend(world: World) -> None:
+    """Let a few recalls and captures name memories and cost something, and one call be in vain."""
+    for row in world.dice.sample(world.rows, 6):
+        call = _call(world, row.agent, "ok")
+        recalled = events.MemoriesRecalled(
+            recall_id=uuid4(), memories=[events.RecalledMemory(id=row.id, rank=1)], candidates=1
+        )
+        one = {"id": row.id, "kind": row.kind, "visibility": row.visibility}
+        captured = events.MemoriesCaptured.model_validate(
+            {"memories": [one | {"observed_at": world.now}]}
+        )
+        is_recall = world.dice.random() < 0.5
+        events.record_event(
+            events.MEMORIES_RECALLED if is_recall else events.MEMORIES_CAPTURED,
+            recalled if is_recall else captured,
+            conversation_id=row.conversation,
+            agent=row.agent,
+            owner=row.owner,
+            now=world.now,
+            calls=[call],
+        )
+    _call(world, world.agents[0], "timeout")
+
+
+def _call(world: World, agent: Agent, outcome: str) -> ModelCall:
+    return ModelCall.objects.create(
+        operation="relevance",
+        provider="openai",
+        model="gpt-5-nano",
+        outcome=outcome,
+        cost_usd=Decimal("0.01"),
+        agent=agent,
+        created_at=world.now,
     )
 
 
@@ -305,7 +352,28 @@ def check_person(world: World, user: User, who: Who) -> None:
         answer = caller.call("GET", f"{API}/{path}")
         assert answer.status_code == 200, path
         assert marks(answer) <= known, path
+    for path in STAFF_CALLS:
+        assert caller.call("GET", f"{API}/{path}").status_code == 403, path
     check_pages(world, user, expected, known)
+
+
+def check_staff(world: World, boss: User) -> None:
+    """The overview, every list behind it and its REST tell staff no word and no name."""
+    browser, caller = Client(), Caller(token=make_personal_token(boss, "report"))
+    browser.force_login(boss)
+    pages = ["/overview", *world.dice.sample(STAFF_PAGES, 2 * WAYS)]
+    answers: dict[str, Any] = {path: browser.get(path, follow=True) for path in pages}
+    answers |= {path: caller.call("GET", f"{API}/{path}") for path in STAFF_CALLS}
+    named = {str(one) for user in world.users for one in (user.pk, user.email)}
+    named |= {org.name for org in world.orgs} | {one.subject for one in world.identities}
+    for path, answer in answers.items():
+        assert answer.status_code == 200, path
+        assert not marks(answer), path
+        told = answer.content.decode()
+        assert not [one for one in named if one in told], path
+    listed = browser.get("/overview/present?part=all").content.decode()
+    active = [row for row in world.rows if row.is_active]
+    assert all(str(row.id)[:8] in listed for row in active), "or nothing is proven"
 
 
 def check_pages(world: World, user: User, expected: set[str], known: set[str]) -> None:
@@ -313,6 +381,8 @@ def check_pages(world: World, user: User, expected: set[str], known: set[str]) -
     browser.force_login(user)
     page_marks = marks(browser.get("/memories", {"q": "lighthouse"}))
     assert page_marks <= expected, "page"
+    for path in world.dice.sample(STAFF_PAGES, WAYS):
+        assert browser.get(path).status_code == 403, path
     for path in world.dice.sample(OWN_PAGES, WAYS):
         answer = browser.get(path)
         assert answer.status_code in {200, 404}, path
@@ -362,11 +432,14 @@ def check_host(world: World, secret: str, body: dict[str, Any], who: Who) -> Non
     assert not json.loads(recalled.content)["timedOut"]
     mine = {row.mark for row in world.rows if row.about in {None, who.user}}
     assert marks(recalled) <= expected & mine, "recall"
+    for path in STAFF_CALLS:
+        assert caller.call("GET", f"{API}/{path}").status_code == 403, path
 
 
 @settings(
     max_examples=WORLDS,
     deadline=None,
+    phases=(Phase.reuse, Phase.generate),  # A smaller seed makes no smaller world.
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(seed=st.integers(0, 2**32))
@@ -378,6 +451,7 @@ def test_every_read_path_agrees_with_the_model(db: None, seed: int) -> None:
         for secret, body, who in world.dice.sample(list(hosts_of(world)), HOSTS):
             check_host(world, secret, body, who)
         assert not marks(Client().get(f"{API}/memories"))
+        check_staff(world, UserFactory.create(is_staff=True))
         transaction.set_rollback(True)
 
 

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from junior_memory import event_rows, turnover
 from junior_memory.access import Viewer
+from junior_memory.event_rows import event_rows as of_kind
 from junior_memory.models import (
     Agent,
     AuditEntry,
@@ -55,6 +57,7 @@ def test_rule_that_takes_everything_for_ones_own_is_red_in_every_list_of_ones_ow
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(MemoryQuerySet, "own", lambda rows, _: rows.all())
+    monkeypatch.setattr(MemoryQuerySet, "decidable_by", lambda rows, _: rows.all())
     monkeypatch.setattr(MemoryQuerySet, "visible_to", lambda rows, _: rows.all())
     monkeypatch.setattr(MemoryQuerySet, "concerning", lambda rows, _: rows.all())
     paths = {check.path for check in self_test().red if check.leaked}
@@ -76,6 +79,23 @@ def test_rule_that_forgets_the_agent_or_hides_ones_own_is_red(
     found = self_test()
     assert {check.path for check in found.red} >= {"list", "search", "conversation"}
     assert all(check.missing and not check.leaked for check in found.red)
+
+
+def test_list_for_staff_that_says_a_word_or_whose_it_is_is_red(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turnover, "list_present", lambda part, _: [turnover.present_rows(part, _)])
+    monkeypatch.setattr(
+        event_rows, "list_events", lambda kind, *_: [row.owner for row in of_kind(kind, *_)]
+    )
+    monkeypatch.setattr(Memory, "__repr__", lambda row: row.content)
+    red = {check.path for check in self_test().red if check.leaked}
+    assert red == {"there now: all", "there now: private", "there now: org"} | {
+        "there now: public",
+        "there now: held",
+        "events: recalls",
+        "events: useful",
+    }
 
 
 def test_command_ends_with_an_error_when_red(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
