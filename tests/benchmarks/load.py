@@ -61,6 +61,7 @@ from tests import processes  # noqa: E402
 from tests.benchmarks import loading  # noqa: E402
 from tests.benchmarks.corpus import NOW, Corpus  # noqa: E402
 from tests.benchmarks.traffic import Traffic  # noqa: E402
+from tests.marks import fates_of_rows, fates_of_sessions  # noqa: E402
 
 ALONE = 15
 """Calls of each sort that are made by themselves, before and after a warm-up of as many."""
@@ -209,28 +210,27 @@ def drain() -> bool:
 def judge(traffic: Traffic) -> dict[str, int]:
     """Compare what was answered with what is there."""
     tally = traffic.tally
-    rows: Counter[str] = Counter()
-    active: Counter[str] = Counter()
     marked = Memory.objects.filter(content__contains="mark")
-    for content, archived in marked.values_list("content", "archived_at"):
-        for mark in {found[0] for found in re.finditer(r"mark\d+n\d+", content)}:
-            rows[mark] += 1
-            active[mark] += archived is None
-    wanted = (tally.written.keys() | tally.sessions.keys()) - tally.forgotten
+    rows = fates_of_rows(
+        ((text, at is None) for text, at in marked.values_list("content", "archived_at")),
+        kept=(tally.written.keys() | tally.sessions.keys()) - tally.forgotten,
+        forgotten=tally.forgotten,
+    )
     events: Counter[str] = Counter(
         ConversationEvent.objects.filter(name="memories_captured").values_list(
             "session__session_id", flat=True
         )
     )
+    sessions = fates_of_sessions(tally.sessions.values(), events)
     return {
         "errors": sum(tally.errors.values()),
         "leaks": len(tally.leaks),
         "forgotten and shown again": len(tally.seen_again),
-        "rows lost": sum(active[mark] == 0 for mark in wanted),
-        "rows double": sum(count > 1 for count in rows.values()),
-        "forgotten and still active": sum(active[mark] > 0 for mark in tally.forgotten),
-        "sessions lost": sum(events[mark] == 0 for mark in tally.sessions),
-        "sessions told twice": sum(events[mark] > 1 for mark in tally.sessions),
+        "rows lost": rows.lost,
+        "rows double": rows.double,
+        "forgotten and still active": rows.back,
+        "sessions lost": sessions.lost,
+        "sessions told twice": sessions.double,
     }
 
 

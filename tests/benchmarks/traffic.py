@@ -1,7 +1,7 @@
 """People and their assistant over HTTP: what they do, and what in the answers is wrong.
 
-Everything that is written carries a mark of its owner and number, so that whatever somebody is
-shown says whose it is, and whether it was forgotten before the question was asked.
+Every text that is written holds a mark of its owner and number (`tests/marks.py`), so that whatever
+somebody is shown says whose it is, and whether it was forgotten before the question was asked.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from uuid import UUID
 from junior_memory import clock, people
 from junior_memory.audit import Doer
 from junior_memory.models import Identity, Memory, User
+from tests import marks
 from tests.benchmarks.corpus import Corpus
 
 BASE = "/api/plugins/memory"
-MARK = re.compile(r"mark(\d+)n\d+")
+TENANT = "load"
 AGAIN = 0.1
 """Share of writes that are sent twice."""
 
@@ -71,7 +72,7 @@ class Traffic:
         self.tokens = {}
         for number in self.people:
             user = users[corpus.owner_id(number)]
-            Identity.objects.create(provider="web", tenant="load", subject=str(number), user=user)
+            Identity.objects.create(provider="web", tenant=TENANT, subject=str(number), user=user)
             _, self.tokens[number] = people.create_personal_token(
                 user, scopes=["read", "write"], doer=doer
             )
@@ -100,7 +101,7 @@ class Traffic:
 
     def do_create(self, who: int, chance: random.Random) -> None:
         mark = self._mark(who)
-        body = {"content": f"Keeps {mark} on the shelf.", "idempotencyKey": mark}
+        body = {"content": f"Keeps {mark} on the shelf.", "idempotencyKey": marks.key_of(mark)}
         answer = self.call("POST", "/memories", self.tokens[who], body, ok=(201,))
         if chance.random() < AGAIN:
             self.call("POST", "/memories", self.tokens[who], body, ok=(200,))
@@ -131,26 +132,30 @@ class Traffic:
             self.tally.forgotten.add(mark)
         # Asked for by its own word at once, by the person and by their assistant.
         self._seen(who, lambda: self.call("GET", f"/memories?q={mark}", self.tokens[who]))
-        body = {**self._turn(who), "text": f"Where is {mark}?"}
+        body = {**marks.turn(who, tenant=TENANT), "text": f"Where is {mark}?"}
         self._seen(who, lambda: self.call("POST", "/recall", self.host, body))
 
     # What their assistant does.
 
     def do_recall(self, who: int, chance: random.Random) -> None:
         text = self.corpus.question(chance.randrange(self.corpus.rows))
-        body = {**self._turn(who), "text": text}
+        body = {**marks.turn(who, tenant=TENANT), "text": text}
         self._seen(who, lambda: self.call("POST", "/recall", self.host, body))
 
     def do_tool(self, who: int, chance: random.Random) -> None:
         mark = self._mark(who)
         if chance.random() < 0.5:
             arguments: dict[str, Any] = {"query": self.corpus.question(chance.randrange(100))}
-            body = {**self._turn(who), "arguments": arguments}
+            body = {**marks.turn(who, tenant=TENANT), "arguments": arguments}
             tool = "/tools/searchMemories"
             self._seen(who, lambda: self.call("POST", tool, self.host, body))
             return
         arguments = {"content": f"Keeps {mark} in the cellar.", "kind": "knowledge"}
-        body = {**self._turn(who), "arguments": arguments, "toolCallId": mark}
+        body = {
+            **marks.turn(who, tenant=TENANT),
+            "arguments": arguments,
+            "toolCallId": marks.key_of(mark),
+        }
         answer = self.call("POST", "/tools/createMemory", self.host, body)
         if chance.random() < AGAIN:
             self.call("POST", "/tools/createMemory", self.host, body)
@@ -160,43 +165,27 @@ class Traffic:
 
     def do_session(self, who: int, chance: random.Random) -> None:
         mark = self._mark(who)
-        turn = self._turn(who)
-        body = {
-            **turn,
-            "sessionId": mark,
-            "actors": [turn["actor"]],
-            "completedAt": clock.now().isoformat(),
-            "transcript": [
-                {
-                    "type": "message",
-                    "role": "user",
-                    "authority": "instruction",
-                    "actor": turn["actor"],
-                    "text": f"I prefer {mark} tea in the morning.",
-                }
-            ],
-        }
+        body = marks.told(
+            who,
+            f"I prefer {mark} tea in the morning.",
+            tenant=TENANT,
+            session_id=marks.key_of(mark),
+            at=clock.now().isoformat(),
+        )
         answer = self.call("POST", "/sessions", self.host, body, ok=(202,))
         if chance.random() < AGAIN:
             self.call("POST", "/sessions", self.host, body, ok=(200,))
         if answer:
             with self.tally.lock:
-                self.tally.sessions[mark] = mark
-
-    def _turn(self, who: int) -> dict[str, Any]:
-        return {
-            "conversationId": f"c-{who}",
-            "source": {"platform": "web", "key": f"c-{who}", "visibility": "private"},
-            "actor": {"provider": "web", "tenant": "load", "subject": str(who)},
-        }
+                self.tally.sessions[mark] = marks.key_of(mark)
 
     def _mark(self, who: int) -> str:
-        return f"mark{who}n{next(self.numbers)}"
+        return marks.mark_of(who, next(self.numbers))
 
     def _seen(self, who: int, ask: Callable[[], Any]) -> None:
         """Ask, and note what is shown that is not theirs to see, or was forgotten before."""
         with self.tally.lock:
-            gone = {mark for mark in self.tally.forgotten if mark.startswith(f"mark{who}n")}
+            gone = marks.of(who, self.tally.forgotten)
         answer = ask()
         if not answer:
             return
@@ -204,16 +193,14 @@ class Traffic:
         if answer.get("degraded"):
             with self.tally.lock:
                 self.tally.degraded += 1
-        shown: set[str] = {found[0] for found in MARK.finditer(answer.get("prompt") or "")}
-        strangers = {mark for mark in shown if not mark.startswith(f"mark{who}n")}
+        shown = marks.marks_in(answer.get("prompt") or "")
+        strangers: set[str] = set()
         for row in answer.get("memories", answer.get("results", [])):
-            marks = {found[0] for found in MARK.finditer(row["content"])}
-            shown |= marks
-            strangers |= {mark for mark in marks if not mark.startswith(f"mark{who}n")}
+            shown |= marks.marks_in(row["content"])
             if self.owners.get(UUID(row["id"]), mine) != mine:
                 strangers.add(row["id"])
         with self.tally.lock:
-            self.tally.leaks.extend(strangers)
+            self.tally.leaks.extend(strangers | marks.not_of(who, shown))
             self.tally.seen_again.extend(shown & gone)
 
     def call(

@@ -1,8 +1,7 @@
 """People and their assistant who go on calling, whatever happens, and note what they were told.
 
-Every text that is written holds a mark of its owner and number; keys and ids hold none, so that a
-mark in a log is content in a log. A write that was not answered is sent again with the same key
-until it is, as a host does.
+Every text that is written holds a mark of its owner and number (`tests/marks.py`). A write that was
+not answered is sent again with the same key until it is, as a host does.
 """
 
 from __future__ import annotations
@@ -18,10 +17,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from tests import marks
 from tests.faults.deployment import Tokens
 
 BASE = "/api/plugins/memory"
-MARK = re.compile(r"mark(\d+)n\d+")
+TENANT = "faults"
 PAUSE_SECONDS = 0.15
 AGAIN_SECONDS = 0.3
 GIVE_UP_SECONDS = 120.0
@@ -104,7 +104,7 @@ class Clients:
     def mark(self, who: int) -> str:
         """Return a word that nobody else uses."""
         with self.ledger.lock:
-            mark = f"mark{who}n{next(self._numbers)}"
+            mark = marks.mark_of(who, next(self._numbers))
             self.ledger.sent.add(mark)
         return mark
 
@@ -116,7 +116,7 @@ class Clients:
     def write(self, who: int) -> str:
         """Store one fact; returns its mark."""
         mark = self.mark(who)
-        body = {"content": f"Keeps {mark} on the shelf.", "idempotencyKey": _key(mark)}
+        body = {"content": f"Keeps {mark} on the shelf.", "idempotencyKey": marks.key_of(mark)}
         said = self._until_answered("POST", "/memories", self.tokens.people[who], body)
         if said:
             with self.ledger.lock:
@@ -125,11 +125,8 @@ class Clients:
 
     def _forget(self, who: int) -> None:
         with self.ledger.lock:
-            mine = [
-                mark
-                for mark in self.ledger.written
-                if mark.startswith(f"mark{who}n") and mark not in self.ledger.forgotten
-            ]
+            mine = [one for one in self.ledger.written if one not in self.ledger.forgotten]
+            mine = [one for one in mine if marks.of(who, [one])]
         if len(mine) < 3:
             return
         path = f"/memories/{self.ledger.written[mine[0]]}"
@@ -150,9 +147,8 @@ class Clients:
         if sent is None:
             return
         status, raw, retry_after = sent
-        shown = {found[0] for found in MARK.finditer(raw.decode())}
         with self.ledger.lock:
-            self.ledger.leaks.extend(one for one in shown if not one.startswith(f"mark{who}n"))
+            self.ledger.leaks.extend(marks.not_of(who, marks.marks_in(raw.decode())))
         if status == 503 and not retry_after:
             self._note_wrong("GET page 503 without retry-after")
         elif status not in {200, 503}:
@@ -161,7 +157,11 @@ class Clients:
     # What their assistant does.
 
     def _recall(self, who: int) -> None:
-        body = {**_turn(who), "text": "Which tea is on the shelf?", "deadlineMs": RECALL_MS}
+        body = {
+            **marks.turn(who, tenant=TENANT),
+            "text": "Which tea is on the shelf?",
+            "deadlineMs": RECALL_MS,
+        }
         began = time.monotonic()
         self._seen(who, lambda: self.call("POST", "/recall", self.tokens.host, body))
         took = time.monotonic() - began
@@ -181,7 +181,11 @@ class Clients:
     def _tool(self, who: int) -> None:
         mark = self.mark(who)
         arguments = {"content": f"Keeps {mark} in the cellar.", "kind": "knowledge"}
-        body = {**_turn(who), "arguments": arguments, "toolCallId": _key(mark)}
+        body = {
+            **marks.turn(who, tenant=TENANT),
+            "arguments": arguments,
+            "toolCallId": marks.key_of(mark),
+        }
         said = self._until_answered("POST", "/tools/createMemory", self.tokens.host, body)
         if said and not said.get("error"):
             with self.ledger.lock:
@@ -193,26 +197,16 @@ class Clients:
     def hand_in(self, who: int) -> str:
         """Hand in one conversation that teaches one fact; returns its mark."""
         mark = self.mark(who)
-        turn = _turn(who)
-        text = f"I like this one best: told {mark} told, as tea in the morning."
-        body = {
-            **turn,
-            "sessionId": _key(mark),
-            "actors": [turn["actor"]],
-            "completedAt": datetime.now(UTC).isoformat(),
-            "transcript": [
-                {
-                    "type": "message",
-                    "role": "user",
-                    "authority": "instruction",
-                    "actor": turn["actor"],
-                    "text": text,
-                }
-            ],
-        }
+        body = marks.told(
+            who,
+            f"I like this one best: told {mark} told, as tea in the morning.",
+            tenant=TENANT,
+            session_id=marks.key_of(mark),
+            at=datetime.now(UTC).isoformat(),
+        )
         if self._until_answered("POST", "/sessions", self.tokens.host, body, ok=(200, 202)):
             with self.ledger.lock:
-                self.ledger.sessions[mark] = _key(mark)
+                self.ledger.sessions[mark] = marks.key_of(mark)
         return mark
 
     def retry(self, session_id: str) -> bool:
@@ -224,14 +218,14 @@ class Clients:
     def _seen(self, who: int, ask: Callable[[], Any]) -> None:
         """Ask, and note what is shown that is another one's, or was forgotten before."""
         with self.ledger.lock:
-            gone = {mark for mark in self.ledger.forgotten if mark.startswith(f"mark{who}n")}
+            gone = marks.of(who, self.ledger.forgotten)
         said = ask()
         if not said:
             return
-        shown = {found[0] for found in MARK.finditer(json.dumps(said))}
+        shown = marks.marks_in(json.dumps(said))
         with self.ledger.lock:
             self.ledger.degraded += bool(said.get("degraded"))
-            self.ledger.leaks.extend(one for one in shown if not one.startswith(f"mark{who}n"))
+            self.ledger.leaks.extend(marks.not_of(who, shown))
             self.ledger.seen_again.extend(shown & gone)
 
     def _until_answered(
@@ -318,19 +312,6 @@ class Clients:
     def _note_wrong(self, what: str) -> None:
         with self.ledger.lock:
             self.ledger.wrong[what] += 1
-
-
-def _turn(who: int) -> dict[str, Any]:
-    return {
-        "conversationId": f"c-{who}",
-        "source": {"platform": "web", "key": f"c-{who}", "visibility": "private"},
-        "actor": {"provider": "web", "tenant": "faults", "subject": str(who)},
-    }
-
-
-def _key(mark: str) -> str:
-    """Return a key of a write; it is no content, and may be logged."""
-    return mark.replace("mark", "key")
 
 
 def _place(path: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 
 from tests.faults.trial import Trial, fault
 from tests.model_server import Reply
@@ -46,18 +47,18 @@ def web_restarted(trial: Trial) -> None:
 
 @fault("worker-killed", "the worker is killed mid-session, three times")
 def worker_killed(trial: Trial) -> None:
-    _slow(trial)
-    for _ in range(TIMES):
-        trial.deployment.kill("worker")
-        trial.deployment.start_worker()
-        trial.calm(3)
+    _end_worker_again_and_again(trial, trial.deployment.kill)
 
 
 @fault("worker-stopped", "the worker is asked to end mid-session and started again, three times")
 def worker_stopped(trial: Trial) -> None:
+    _end_worker_again_and_again(trial, trial.deployment.end)
+
+
+def _end_worker_again_and_again(trial: Trial, end: Callable[[str], None]) -> None:
     _slow(trial)
     for _ in range(TIMES):
-        trial.deployment.end("worker")
+        end("worker")
         trial.deployment.start_worker()
         trial.calm(3)
 

@@ -6,8 +6,9 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tests.faults.clients import MARK, Clients
+from tests.faults.clients import Clients
 from tests.faults.deployment import Deployment
+from tests.marks import MARK, fates_of_rows, fates_of_sessions
 
 DRAIN_SECONDS = 150.0
 LATE_SHARE = 0.05
@@ -102,25 +103,24 @@ def _retry_failed(deployment: Deployment, clients: Clients, verdict: Verdict) ->
 
 def _judge_rows(deployment: Deployment, clients: Clients, verdict: Verdict) -> None:
     ledger = clients.ledger
-    rows: Counter[str] = Counter()
-    active: Counter[str] = Counter()
-    for content, is_active in deployment.sql(ROWS, "%mark%"):
-        for mark in {found[0] for found in MARK.finditer(content)}:
-            rows[mark] += 1
-            active[mark] += is_active
     kept = (ledger.written.keys() | ledger.tools | ledger.sessions.keys()) - ledger.forgotten
-    verdict.lost += sum(active[mark] == 0 for mark in kept)
-    verdict.double += sum(count > 1 for count in rows.values())
-    verdict.back += sum(active[mark] > 0 for mark in ledger.forgotten) + len(ledger.seen_again)
+    rows = [(text, is_active) for text, is_active in deployment.sql(ROWS, "%mark%")]
+    fates = fates_of_rows(rows, kept=kept, forgotten=ledger.forgotten)
+    verdict.lost += fates.lost
+    verdict.double += fates.double
+    verdict.back += fates.back + len(ledger.seen_again)
     verdict.leaks += len(ledger.leaks)
 
 
 def _judge_sessions(deployment: Deployment, clients: Clients, verdict: Verdict) -> None:
-    told = {name: (state, events) for name, state, events in deployment.sql(EVENTS)}
-    for name in clients.ledger.sessions.values():
-        state, events = told.get(name, ("absent", 0))
-        verdict.lost += events == 0
-        verdict.double += events > 1
+    states, events = {}, {}
+    for name, state, count in deployment.sql(EVENTS):
+        states[name], events[name] = state, count
+    handed_in = clients.ledger.sessions.values()
+    fates = fates_of_sessions(handed_in, events)
+    verdict.lost += fates.lost
+    verdict.double += fates.double
+    for state in (states.get(name, "absent") for name in handed_in):
         if state != "processed":
             verdict.wrong[f"session {state}"] += 1
 
