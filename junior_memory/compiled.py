@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum
+from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -25,6 +26,9 @@ from junior_memory.querysets import MemoryQuerySet
 
 Build = Callable[[Viewer, datetime], QuerySet[Any, Any]]
 """Says what is read for a viewer at a moment; a function of a module, by which it is known."""
+
+
+Rows = Callable[[Viewer, datetime], MemoryQuerySet]
 
 
 class _Slot(Enum):
@@ -91,16 +95,37 @@ def compiled(build: Build, viewer: Viewer, now: datetime) -> Fragment | None:
 
 def active_rows(viewer: Viewer, now: datetime) -> MemoryQuerySet:
     """Return the active rows that a viewer may see, whose parts need no compiling."""
-    rows = Memory.objects.visible_to(viewer).active(now)
-    statement = compiled(_active, viewer, now)
+    return _ready(_active, viewer, now)
+
+
+def forgettable_rows(viewer: Viewer, now: datetime) -> MemoryQuerySet:
+    """Return the active rows that a viewer may forget, whose parts need no compiling."""
+    return _ready(_forgettable, viewer, now)
+
+
+def _active(viewer: Viewer, now: datetime) -> MemoryQuerySet:
+    return Memory.objects.visible_to(viewer).active(now)
+
+
+def _forgettable(viewer: Viewer, now: datetime) -> MemoryQuerySet:
+    return Memory.objects.visible_to(viewer).forgettable_by(viewer).active(now)
+
+
+def _ready(rows_of: Rows, viewer: Viewer, now: datetime) -> MemoryQuerySet:
+    rows = rows_of(viewer, now)
+    statement = compiled(_columns_of(rows_of), viewer, now)
     if statement is not None:
         remember(rows, statement)
     return rows
 
 
-def _active(viewer: Viewer, now: datetime) -> QuerySet[Any, Any]:
-    rows: QuerySet[Any, Any] = Memory.objects.visible_to(viewer).active(now)
-    return rows.order_by().values(*COLUMNS)
+@cache
+def _columns_of(rows_of: Rows) -> Build:
+    def build(viewer: Viewer, now: datetime) -> QuerySet[Any, Any]:
+        rows: QuerySet[Any, Any] = rows_of(viewer, now)
+        return rows.order_by().values(*COLUMNS)
+
+    return build
 
 
 def _shape(build: Build, *, is_staff: bool) -> Fragment | None:

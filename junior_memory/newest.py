@@ -12,6 +12,7 @@ from uuid import UUID
 
 from junior_memory.access import Viewer
 from junior_memory.filters import NO_FILTERS, Filters
+from junior_memory.listed import read_listed
 from junior_memory.models import Memory
 from junior_memory.parts import Fragment, Part, fetch_all, parts_of
 from junior_memory.querysets import MemoryQuerySet
@@ -44,7 +45,8 @@ def read_newest(
             asked.append(narrowed.each_team(WANTED, tail))
     found = sorted(fetch_all(asked), key=lambda row: (-row[1].timestamp(), row[0]))
     ids = [row[0] for row in found[:limit]]
-    return list(rows.filter(pk__in=ids).newest_first().for_list()) if ids else []
+    listed = read_listed(rows, ids)
+    return [listed[memory_id] for memory_id in ids if memory_id in listed]
 
 
 def _following(created_at: datetime, memory_id: UUID) -> Fragment:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 else:
     Memory = Any
 
+NOT_LISTED = ("search_vector", "evidence_fingerprints")
+"""Columns of a memory that no list shows."""
+
 FORGOTTEN_REASONS = ("user_removed", "tool_removed", "admin_removed", "declined")
 
 
@@ -161,9 +164,7 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
 
     def for_list(self) -> Self:
         """Fetch what one line of a list shows, in one query."""
-        return self.select_related("agent", "org", "location").defer(
-            "search_vector", "evidence_fingerprints"
-        )
+        return self.select_related("agent", "org", "location").defer(*NOT_LISTED)
 
 
 def _own(user: User, viewer: Viewer) -> Q:

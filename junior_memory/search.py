@@ -17,6 +17,7 @@ from django.db import DEFAULT_DB_ALIAS
 from junior_memory import clock, embedding_models, lexical
 from junior_memory.access import Viewer
 from junior_memory.closer import Closer, look_closer
+from junior_memory.compiled import active_rows
 from junior_memory.conf import conf
 from junior_memory.counting import FilterCounts, Total, count_by_filter, count_parts
 from junior_memory.deadlines import statement_limit
@@ -26,6 +27,7 @@ from junior_memory.legs import Leg, LegAnswer, LegsAnswer, run_legs
 from junior_memory.lexical.census import Scored
 from junior_memory.lexical.highlight import highlight_spans, matched_spans
 from junior_memory.lexical.leg import Plan, make_plan
+from junior_memory.listed import read_listed
 from junior_memory.model_calls import OnBehalf
 from junior_memory.models import Memory
 from junior_memory.parts import Fragment, Part, among, fetch, parts_of
@@ -124,9 +126,11 @@ def search_memories(
     if limit < 1 or offset < 0 or offset + limit > MAX_RANKED:
         raise InvalidInput(f"A search reaches to {MAX_RANKED}.", fields={"limit": "out of range"})
     moment = now or clock.now()
-    rows = Memory.objects.visible_to(viewer).active(moment)
-    if state != "active":
-        rows = Memory.objects.visible_to(viewer).own(viewer).in_state(state, moment)
+    rows = (
+        active_rows(viewer, moment)
+        if state == "active"
+        else Memory.objects.visible_to(viewer).own(viewer).in_state(state, moment)
+    )
     total = Total("exact", 0)
     first, size = list_sizes(limit, offset)
 
@@ -299,10 +303,7 @@ def read_hits(
     memories hold what `read_again` reads.
     """
     ids = [fused.id for fused in page]
-    if with_words:
-        found = {memory.pk: memory for memory in rows.filter(pk__in=ids).for_list()}
-    else:
-        found = read_again(rows, ids)
+    found = read_listed(rows, ids) if with_words else read_again(rows, ids)
     return [
         explained(found[fused.id], fused, gathered, with_words=with_words)
         for fused in page
