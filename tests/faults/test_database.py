@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,14 +12,17 @@ from typing import Any
 import pytest
 from django.db import OperationalError, close_old_connections, connection, transaction
 from django.db.utils import ConnectionHandler
+from django.test import Client
+from psycopg import sql
 
 from junior_memory.database.base import DatabaseWrapper
 from junior_memory.locks import lock, owner_lock
-from junior_memory.models import CompletedSession, Memory, User
-from tests.api.bodies import session
+from junior_memory.models import Agent, CompletedSession, Memory, User
+from tests.api.bodies import question, session
 from tests.api.conftest import Caller, assert_fails
 from tests.cast import make_cast
 from tests.factories import make_agent_token, make_personal_token
+from tests.processes import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -138,4 +143,61 @@ def test_a_call_whose_connection_was_cut_is_503_and_the_next_one_is_served(alice
     assert_fails(caller.post("memories", body), 503, "unavailable")
     close_old_connections()  # As after every answer that is really sent.
     assert caller.post("memories", body).status_code == 201
+    assert Memory.objects.count() == 1
+
+
+@contextmanager
+def crowded(settings_dict: dict[str, Any]) -> Iterator[DatabaseWrapper]:
+    """Let this process connect as somebody whose every connection others hold.
+
+    The server refuses the next one as it does when it has none left for anybody. Yields the one
+    that others hold.
+    """
+    usual, where = dict(settings_dict), connection.get_connection_params()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_user")
+        role, owner = f"crowded_{os.getpid()}", cursor.fetchone()[0]
+        made = "CREATE ROLE {} LOGIN CONNECTION LIMIT 1 IN ROLE {} PASSWORD {}"
+        names = sql.Identifier(role), sql.Identifier(owner), sql.Literal(usual["PASSWORD"] or None)
+        cursor.execute(sql.SQL(made).format(*names).as_string(cursor.connection))
+    connection.close()
+    settings_dict |= {
+        "EMBEDDED_DIR": None,
+        "HOST": where["host"],
+        "PORT": where.get("port", ""),
+        "USER": role,
+    }
+    others = ConnectionHandler({"default": dict(settings_dict)})["default"]
+    assert isinstance(others, DatabaseWrapper)
+    try:
+        others.ensure_connection()
+        yield others
+    finally:
+        others.close()
+        settings_dict |= usual
+        connection.close()
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP ROLE {role}")
+
+
+def test_while_others_hold_every_connection_all_is_503_and_then_all_is_well(alice: User) -> None:
+    caller, browser = Caller(token=make_personal_token(alice)), Client()
+    host = Caller(token=make_agent_token(Agent.objects.get(name="default"))[1])
+    browser.force_login(alice)
+    body = {"content": "Prefers tea.", "idempotencyKey": "k1"}
+    with crowded(connection.settings_dict) as others:
+        assert_fails(caller.post("memories", body), 503, "unavailable")
+        assert_fails(caller.get("memories?q=tea"), 503, "unavailable")
+        begun = time.monotonic()
+        assert_fails(host.post("recall", question("Tea?") | {"deadlineMs": 800}), 503)
+        assert time.monotonic() - begun < 0.8
+        assert_fails(host.post("sessions", session()), 503, "unavailable")
+        page = browser.get("/memories")
+        assert (page.status_code, "Retry-After" in page.headers) == (503, True)
+        assert browser.get("/readyz").status_code == 503
+        assert browser.get("/healthz").status_code == 200
+        others.close()
+        wait_for(lambda: caller.post("memories", body).status_code == 201)
+        assert browser.get("/memories").status_code == 200
+        assert host.post("sessions", session()).status_code == 202
     assert Memory.objects.count() == 1

@@ -68,8 +68,8 @@ class Fault:
     model_may_fail: bool = False
     says_when: bool = True
     unrecorded: int = 0
-    """Calls that may be missing on the record: a recall's and a search's are written after their
-    answer, so a web process that is killed takes those along that were under way."""
+    """Calls that may be missing on the record: a recall's and a search's records are written beside
+    their requests, so a web process that is killed takes along what has only just left."""
     around: Callable[[Deployment], AbstractContextManager[None]] = nullcontext_of
     """Entered before anything is started, left when everything has ended."""
 
