@@ -46,6 +46,10 @@ MEANS = {
 }
 
 
+LONG = 600
+"""Characters of a text from which its page shows the beginning, and the rest when asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Happening:
     """One thing that was done to a memory, in words."""
@@ -78,6 +82,11 @@ class Detail:
     about: str
     may_report: bool
     may_moderate: bool
+
+    @property
+    def is_long(self) -> bool:
+        """True for a text that would push everything about it off the screen."""
+        return len(self.row.memory.content) > LONG
 
     @property
     def location_url(self) -> str:

@@ -156,7 +156,7 @@ def active_card(present: Present) -> Card:
     elif not active:
         note = _("nothing to embed yet")
     else:
-        note = _("{share} embedded").format(share=percent(100 * embedded / active))
+        note = _("{share} embedded").format(share=percent(_rounded_down(embedded, active)))
         url = PresentAsked(part=turnover.EMBEDDED).url()
     return Card(
         _("Active memories"),
@@ -164,6 +164,12 @@ def active_card(present: Present) -> Card:
         (Note(note, url),),
         PresentAsked().url() if active else "",
     )
+
+
+def _rounded_down(some: int, every: int) -> float:
+    """Return a share in whole percent; near all of them in hundredths, never rounded up to all."""
+    hundredths = 10_000 * some // every
+    return hundredths / 100 if hundredths > 9_900 else hundredths // 100
 
 
 def budget_line(budget: Budget, *, now: datetime) -> BudgetLine:

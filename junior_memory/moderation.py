@@ -12,7 +12,7 @@ from junior_memory.access import Viewer
 from junior_memory.admin_reads import checked_reason
 from junior_memory.audit import Doer
 from junior_memory.errors import Forbidden
-from junior_memory.models import ArchiveReason, Memory, MemoryReport, Visibility
+from junior_memory.models import ArchiveReason, AuditEntry, Memory, MemoryReport, Visibility
 from junior_memory.querysets import MemoryQuerySet
 
 
@@ -50,6 +50,15 @@ def removed_public(viewer: Viewer) -> MemoryQuerySet:
     rows = Memory.objects.visible_to(viewer).filter(visibility=Visibility.PUBLIC).unpurged()
     removed = rows.filter(archive_reason=ArchiveReason.ADMIN_REMOVED, superseded_at__isnull=True)
     return removed.order_by("-archived_at", "id")
+
+
+def removals_of(viewer: Viewer, ids: Iterable[UUID]) -> dict[UUID, AuditEntry]:
+    """Return who removed each of these memories last, when and why; for staff alone."""
+    if not _is_staff(viewer):
+        return {}
+    rows = AuditEntry.objects.filter(action="removed_public", memory_id__in=list(ids))
+    found = rows.select_related("actor").order_by("created_at", "id")
+    return {one.memory_id: one for one in found if one.memory_id is not None}
 
 
 def reports_of(viewer: Viewer, ids: Iterable[UUID]) -> dict[UUID, tuple[MemoryReport, ...]]:

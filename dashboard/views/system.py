@@ -82,8 +82,11 @@ def retry_session(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def list_removed(request: HtmxHttpRequest) -> HttpResponse:
     """Show the public memories that staff removed, until they are erased."""
-    rows = moderation.removed_public(viewer_of(request)).for_list()[:REMOVED_SHOWN]
-    return render(request, REMOVED, {"memories": rows})
+    viewer = viewer_of(request)
+    rows = list(moderation.removed_public(viewer).for_list()[:REMOVED_SHOWN])
+    removals = moderation.removals_of(viewer, [memory.pk for memory in rows])
+    removed = [(memory, removals.get(memory.pk)) for memory in rows]
+    return render(request, REMOVED, {"removed": removed})
 
 
 @staff_required

@@ -175,3 +175,13 @@ def test_detail_costs_the_same_queries_whatever_its_past(cast: Cast, alice_clien
     cost(plain)
     assert cost(used) <= cost(plain) + 1
     assert cost(plain) <= 26
+
+
+@pytest.mark.parametrize(("length", "is_cut"), [(600, False), (601, True)])
+def test_a_long_text_shows_its_beginning_and_all_of_it_when_asked(
+    cast: Cast, alice_client: Client, length: int, is_cut: bool
+) -> None:
+    memory = make_memory(owner=cast.alice, content="x" * length)
+    page = text(alice_client.get(f"/memories/{memory.pk}"))
+    assert "x" * length in page
+    assert ("The whole text" in page) == is_cut

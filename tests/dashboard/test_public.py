@@ -91,7 +91,9 @@ def test_undo_puts_it_back_and_so_does_a_reason_later(
 ) -> None:
     root = sign_in(cast.root)
     root.post(f"/public/{fact.pk}/remove", {"remove-reason": "Out of date."})
-    assert "at noon" in text(root.get("/system/public"))
+    page = text(root.get("/system/public"))
+    assert "at noon" in page
+    assert "root@example.com: “Out of date.”" in page
     root.post(f"/public/{fact.pk}/restore")
     assert is_active(fact)
     root.post(f"/public/{fact.pk}/remove", {"remove-reason": "Out of date."})
