@@ -17,7 +17,7 @@ from junior_memory.access import Viewer
 from junior_memory.filters import NO_FILTERS, Filters
 from junior_memory.lexical.leg import make_plan
 from junior_memory.models import Memory, MemoryKind, Origin, Visibility
-from junior_memory.parts import TRUE, Fragment, Part, bounded_counts, fetch_all, parts_of
+from junior_memory.parts import Fragment, Part, bounded_counts, fetch_all, parts_of
 
 COUNTED = 1_000
 """Shared rows up to which counts are exact (DESIGN 6)."""
@@ -131,15 +131,19 @@ def count_by_filter(
     if state != "active":
         seen = seen.decidable_by(viewer) if state == "held" else seen.own(viewer)
     parts = list(parts_of(seen.in_state(state, moment), viewer))
+    if state not in {"active", "held"}:
+        # One's own rows are never public ones, which no index knows.
+        parts = [part for part in parts if not part.is_shared]
     if query.strip():
         plan = make_plan(lexical.query_terms(query), parts, by_characters=True)
         parts = [part.having(plan.matching(part)) for part in parts]
-    return _count_facets(*apart(parts, viewer), filters)
+    own, shared = apart(parts, viewer)
+    if state == "active" and not query.strip():
+        return facets_of(Sorts.read(fetch_all(sort_statements(own, shared))), filters)
+    return _count_facets(own, shared, filters)
 
 
 def _count_facets(own: Sequence[Part], shared: Sequence[Part], filters: Filters) -> FilterCounts:
-    if all(part.where is TRUE for part in (*own, *shared)):
-        return facets_of(Sorts.read(fetch_all(sort_statements(own, shared))), filters)
     counts = bounded_counts(shared, limit=COUNTED + 1)
     pairs = list(zip(shared, counts, strict=True))
     large = [part for part, count in pairs if count > COUNTED]

@@ -78,10 +78,11 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
 
     def about_viewer_or_nobody(self, viewer: Viewer) -> Self:
         """Leave out facts about another person: those are recalled only for their subject."""
-        others = Q(subject_type="user")
-        if viewer.user is not None:
-            others &= ~Q(subject_key=str(viewer.user.pk))
-        return self.exclude(others)
+        return self.exclude(_about_others(viewer))
+
+    def about_others(self, viewer: Viewer) -> Self:
+        """Facts about another person: what `about_viewer_or_nobody` leaves out."""
+        return self.filter(_about_others(viewer))
 
     def held_by(self, user: User) -> Self:
         """Everything that belongs to or was written by one person, in any state: for erasing."""
@@ -174,6 +175,11 @@ def _own(user: User, viewer: Viewer) -> Q:
         | Q(visibility="org", org__in=_present_organizations(user))
     )
     return rule if viewer.agent is None else rule & Q(agent=viewer.agent)
+
+
+def _about_others(viewer: Viewer) -> Q:
+    others = Q(subject_type="user")
+    return others if viewer.user is None else others & ~Q(subject_key=str(viewer.user.pk))
 
 
 _SUPERSEDED = Q(superseded_at__isnull=False, archived_at__isnull=True)

@@ -199,13 +199,17 @@ def _ruled_out(request: RecallRequest, decided: Decided, looking: Looking) -> It
     known = {candidate.hit.memory.pk for candidate in decided.candidates}
     viewer = request.viewer
     wider = replace(viewer, private_use=PublicUse.ALL)
-    seen = Memory.objects.visible_to(wider).active(looking.now)
-    allowed = Memory.objects.visible_to(viewer).values("pk")
-    about_others = Memory.objects.about_viewer_or_nobody(viewer).values("pk")
-    for gate, rows in (
-        (Gate.PRIVATE_HERE, seen.exclude(pk__in=allowed)),
-        (Gate.ABOUT_SOMEBODY_ELSE, seen.filter(pk__in=allowed).exclude(pk__in=about_others)),
-    ):
+    ruled_out = [
+        (Gate.ABOUT_SOMEBODY_ELSE, Memory.objects.visible_to(viewer).about_others(viewer)),
+    ]
+    if wider != viewer:
+        # One's own rows are all that the wider preference adds: no others are looked through.
+        allowed = Memory.objects.private_to(viewer).values("pk")
+        ruled_out.insert(
+            0, (Gate.PRIVATE_HERE, Memory.objects.private_to(wider).exclude(pk__in=allowed))
+        )
+    for gate, seen in ruled_out:
+        rows = seen.active(looking.now)
         rows = rows.exclude(pk__in=looking.without)
         hits, found = look(request, wider, cache(rows.all), looking)
         for hit in hits:
