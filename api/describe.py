@@ -6,11 +6,10 @@ from uuid import UUID
 
 from api.schemas import FoundMemoryOut, LocationOut, MatchOut, MemoryOut, SubjectOut
 from junior_memory.access import Viewer
-from junior_memory.compiled import forgettable_rows
+from junior_memory.compiled import forgettable_among
 from junior_memory.exchange import state_of
 from junior_memory.history import knows_source
 from junior_memory.models import Memory, SubjectType
-from junior_memory.parts import Fragment, Part, among, fetch
 from junior_memory.search import Match
 
 
@@ -24,9 +23,8 @@ class Describer:
     def __init__(self, viewer: Viewer, memories: Sequence[Memory], *, now: datetime) -> None:
         self.viewer = viewer
         self.now = now
-        mine = Part.of("forgettable", forgettable_rows(viewer, now))
-        asked = mine.having(among(memory.pk for memory in memories)).select(Fragment("id"))
-        self.forgettable: set[UUID] = {row[0] for row in fetch(asked)}
+        ids = [memory.pk for memory in memories]
+        self.forgettable = forgettable_among(viewer, ids, now)
 
     def describe(self, memory: Memory) -> MemoryOut:
         """Return one memory."""

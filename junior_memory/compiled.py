@@ -8,7 +8,7 @@ so is what an agent asks for, whose namespace decides the shape of the rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum
@@ -21,7 +21,7 @@ from django.db.models import QuerySet
 
 from junior_memory.access import Viewer
 from junior_memory.models import Memory, User
-from junior_memory.parts import COLUMNS, Fragment, remember
+from junior_memory.parts import COLUMNS, Fragment, among, fetch, remember
 from junior_memory.querysets import MemoryQuerySet
 
 Build = Callable[[Viewer, datetime], QuerySet[Any, Any]]
@@ -95,12 +95,21 @@ def compiled(build: Build, viewer: Viewer, now: datetime) -> Fragment | None:
 
 def active_rows(viewer: Viewer, now: datetime) -> MemoryQuerySet:
     """Return the active rows that a viewer may see, whose parts need no compiling."""
-    return _ready(_active, viewer, now)
+    rows = _active(viewer, now)
+    statement = compiled(_columns_of(_active), viewer, now)
+    if statement is not None:
+        remember(rows, statement)
+    return rows
 
 
-def forgettable_rows(viewer: Viewer, now: datetime) -> MemoryQuerySet:
-    """Return the active rows that a viewer may forget, whose parts need no compiling."""
-    return _ready(_forgettable, viewer, now)
+def forgettable_among(viewer: Viewer, ids: Iterable[UUID], now: datetime) -> set[UUID]:
+    """Return which of these active rows a viewer may forget; one statement."""
+    statement = compiled(_columns_of(_forgettable), viewer, now)
+    if statement is None:
+        return set()
+    wanted = among(ids)
+    sql = f"SELECT id FROM ({statement.sql}) AS mine WHERE {wanted.sql}"  # noqa: S608 - values are bound
+    return {row[0] for row in fetch(Fragment(sql, (*statement.values, *wanted.values)))}
 
 
 def _active(viewer: Viewer, now: datetime) -> MemoryQuerySet:
@@ -109,14 +118,6 @@ def _active(viewer: Viewer, now: datetime) -> MemoryQuerySet:
 
 def _forgettable(viewer: Viewer, now: datetime) -> MemoryQuerySet:
     return Memory.objects.visible_to(viewer).forgettable_by(viewer).active(now)
-
-
-def _ready(rows_of: Rows, viewer: Viewer, now: datetime) -> MemoryQuerySet:
-    rows = rows_of(viewer, now)
-    statement = compiled(_columns_of(rows_of), viewer, now)
-    if statement is not None:
-        remember(rows, statement)
-    return rows
 
 
 @cache
