@@ -58,10 +58,15 @@ class Verdict:
 
 
 def drain(deployment: Deployment, *, seconds: float = DRAIN_SECONDS) -> int:
-    """Wait until every session is finished; returns how many are not by then."""
-    deadline = time.monotonic() + seconds
+    """Wait until every session is finished; returns how many are left when none ends any more.
+
+    `seconds` is how long one may take: how long all of them take is the machine's affair.
+    """
+    left, deadline = -1, 0.0
     while True:
         waiting = int(deployment.sql(UNFINISHED)[0][0])
+        if waiting != left:
+            left, deadline = waiting, time.monotonic() + seconds
         if not waiting or time.monotonic() > deadline:
             return waiting
         time.sleep(0.5)
