@@ -36,8 +36,7 @@ class FailureMiddleware(MiddlewareMixin):
             case Kind.CONFLICT:
                 return errors.refused(request, words.refused(exception), status=409)
             case Kind.LIMITED:
-                response = errors.refused(request, words.refused(exception), status=429)
                 if isinstance(exception, RateLimited):
-                    response["Retry-After"] = str(exception.retry_after_seconds)
-                return response
+                    return errors.too_many(request, wait_seconds=exception.retry_after_seconds)
+                return errors.refused(request, words.refused(exception), status=429)
         return errors.refused(request, words.refused(exception), status=422)

@@ -6,14 +6,16 @@ None of them asks the database, the session or the person, which may be what fai
 from __future__ import annotations
 
 import sys
+from math import ceil
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, ngettext
 
+from dashboard.amounts import number
 from dashboard.http import wants_part
 
 SAID = {"HX-Reswap": "none", "Cache-Control": "no-store"}
@@ -40,12 +42,25 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
     return _answer(request, status=400, code="bad_request", message=message, page="400")
 
 
-def refused(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
+def refused(request: HttpRequest, message: str, *, status: int, page: str = "400") -> HttpResponse:
     """409, 422 or 429: understood and not done, with the reason; to htmx it is said in a toast."""
     if wants_part(request):
         body = render_to_string("errors/_refused.html", {"message": _(message)})
         return HttpResponse(body, status=status, headers=SAID)
-    return _answer(request, status=status, code="refused", message=message, page="400")
+    return _answer(request, status=status, code="refused", message=message, page=page)
+
+
+def too_many(request: HttpRequest, *, wait_seconds: int) -> HttpResponse:
+    """429: tried too often; says how long to wait."""
+    minutes = ceil(wait_seconds / 60)
+    wait = ngettext(
+        "That was tried too often. It works again in {n} minute.",
+        "That was tried too often. It works again in {n} minutes.",
+        minutes,
+    )
+    response = refused(request, wait.format(n=number(minutes)), status=429, page="429")
+    response["Retry-After"] = str(wait_seconds)
+    return response
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001

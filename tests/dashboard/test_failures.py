@@ -66,8 +66,12 @@ def test_each_kind_of_error_has_its_status(failure: JuniorMemoryError, status: i
     assert answer("/api/plugins/memory/memories", failure) is None
 
 
-def test_who_must_wait_is_told_how_long() -> None:
-    assert answer("/sign-in", RateLimited(retry_after_seconds=3))["Retry-After"] == "3"
+@pytest.mark.parametrize(("seconds", "said"), [(3, "in 1 minute."), (61, "in 2 minutes.")])
+def test_who_must_wait_is_told_how_long(seconds: int, said: str) -> None:
+    page = answer("/sign-in", RateLimited(retry_after_seconds=seconds))
+    assert page is not None
+    assert page["Retry-After"] == str(seconds)
+    assert f"It works again {said}" in page.content.decode()
 
 
 def test_what_is_not_ours_is_left_to_django() -> None:
