@@ -48,7 +48,9 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         own = Q(owner=viewer.user)
         orgs = Q(visibility="org", org__in=_present_organizations(viewer.user))
         if viewer.agent is None:
-            return self.filter(rule | own & Q(visibility__in=["private", "session"]) | orgs)
+            return self.filter(
+                _shared(viewer.user) | own & Q(visibility__in=["private", "session"])
+            )
         here = Q(agent=viewer.agent)
         if viewer.admits("user"):
             rule |= own & here & Q(visibility="private") & _admitted_kinds(viewer)
@@ -166,6 +168,22 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
     def for_list(self) -> Self:
         """Fetch what one line of a list shows, in one query."""
         return self.select_related("agent", "org", "location").defer(*NOT_LISTED)
+
+
+class TallyQuerySet(models.QuerySet[Any]):
+    """Numbers of memories, of which those that others share are everybody's or a team's."""
+
+    def shared_with(self, viewer: Viewer) -> Self:
+        """What a person sees besides their private and session rows; nothing for others."""
+        if viewer.user is None or viewer.sees_nothing or viewer.agent is not None:
+            return self.none()
+        return self.filter(_shared(viewer.user, team="org_id"))
+
+
+def _shared(user: User, *, team: str = "org") -> Q:
+    """Rows that a person sees with others: public ones, and those of present organizations."""
+    present = {f"{team}__in": _present_organizations(user)}
+    return Q(visibility="public") | Q(visibility="org", **present)
 
 
 def _own(user: User, viewer: Viewer) -> Q:

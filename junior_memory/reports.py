@@ -6,28 +6,36 @@ in `spending`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from django.db.models import Count, Min, Q
 
-from junior_memory import clock
+from junior_memory import clock, tallies
 from junior_memory.access import Viewer
 from junior_memory.day_windows import since_of
 from junior_memory.models import (
     CompletedSession,
+    EmbeddingModel,
     Memory,
     MemoryEmbedding,
+    MemoryKind,
+    MemoryTally,
     SessionState,
+    VectorTally,
 )
 from junior_memory.paid_calls import EXTRACTION, Which
 from junior_memory.spending import ZERO, FailingCalls, failing_calls, total_of
-from junior_memory.turnover import VISIBILITIES, CountDay, created_by_day
+from junior_memory.tallies import Came
+from junior_memory.turnover import TIERS, VISIBILITIES, CountDay, by_day, deployment_by_day
 
 SERIES_DAYS = 90
+ORIGINS = {"automatic": "automatic", "explicit": "explicit", "import": "imported"}
+"""What each origin is called among the numbers."""
+
 MAX_FAILURES = 50
 
 
@@ -41,32 +49,65 @@ class OwnStatistics:
 
 
 def own_statistics(viewer: Viewer, *, now: datetime | None = None) -> OwnStatistics:
-    """Count what the viewer may see: active rows, and rows created in 90 days. No cost."""
+    """Count what a person may see: active rows, and rows created in 90 days. No cost.
+
+    Their own rows are counted as they are, what others share by the numbers that are kept of it.
+    """
     moment = now or clock.now()
     seen = Memory.objects.visible_to(viewer)
+    own = seen.private_to(viewer)
+    shared = seen.exclude(visibility__in=["private", "session"])
+    since = since_of(moment, SERIES_DAYS)
+    counts = own.active(moment).values_list(*tallies.SORT).annotate(count=Count("id"))
+    sorts = Counter({tallies.Sort(*sort): count for *sort, count in counts})
+    sorts.update(tallies.active_by_sort(MemoryTally.objects.shared_with(viewer), shared, moment))
+    came = tallies.created_among(own, since, moment)
+    came += tallies.created_between(MemoryTally.objects.shared_with(viewer), shared, since, moment)
+    embedded = 0
+    model = _model_in_use()
+    if model is not None:
+        mine = MemoryEmbedding.objects.filter(embedding_model=model, memory__in=own.active(moment))
+        vectors = VectorTally.objects.shared_with(viewer)
+        embedded = mine.count() + tallies.count_embedded(vectors, shared, model, moment)
+    unerased = [replace(one, rows=one.kept) for one in came]
     return OwnStatistics(
-        stats=_stats(seen, moment),
-        days=tuple(created_by_day(seen.unpurged(), moment, SERIES_DAYS)),
+        stats=_stats(sorts, came, embedded, moment),
+        days=tuple(by_day(unerased, seen.unpurged(), moment, SERIES_DAYS)),
         generated_at=moment,
     )
 
 
-def _stats(rows: Any, now: datetime) -> dict[str, int]:
-    active = rows.active(now)
-    counts: dict[str, int] = active.aggregate(
-        active=Count("id"),
-        automatic=Count("id", filter=Q(origin="automatic")),
-        explicit=Count("id", filter=Q(origin="explicit")),
-        imported=Count("id", filter=Q(origin="import")),
-        knowledge=Count("id", filter=Q(kind="knowledge")),
-        preference=Count("id", filter=Q(kind="preference")),
-        procedure=Count("id", filter=Q(kind="procedure")),
-        **{name: Count("id", filter=seen) for name, seen in VISIBILITIES.items()},
+def _stats(
+    sorts: Counter[tallies.Sort], came: Iterable[Came], embedded: int, now: datetime
+) -> dict[str, int]:
+    """Add up active memories by sort, and what came in thirty days."""
+    counts = Counter[str]()
+    for sort, count in sorts.items():
+        for name in ("active", ORIGINS[sort.origin], sort.kind, TIERS[sort.visibility]):
+            counts[name] += count
+    first = since_of(now, 30).date()
+    names = ("active", *ORIGINS.values(), *MemoryKind.values, *VISIBILITIES)
+    return {name: counts[name] for name in names} | {
+        "embedded": embedded,
+        "createdThirtyDays": sum(one.rows for one in came if one.day >= first),
+    }
+
+
+def _model_in_use() -> int | None:
+    models = EmbeddingModel.objects.filter(state=EmbeddingModel.State.IN_USE)
+    return models.values_list("pk", flat=True).first()
+
+
+def _stats_of_all(now: datetime) -> dict[str, int]:
+    every, since = Memory.objects.all(), since_of(now, 30)
+    model = _model_in_use()
+    vectors = VectorTally.objects.all()
+    return _stats(
+        tallies.active_by_sort(MemoryTally.objects.all(), every, now),
+        tallies.created_between(MemoryTally.objects.all(), every, since, now),
+        tallies.count_embedded(vectors, every, model, now) if model else 0,
+        now,
     )
-    embedded = MemoryEmbedding.objects.filter(embedding_model__state="in_use")
-    counts["embedded"] = embedded.filter(memory__in=active.values("pk")).count()
-    counts["createdThirtyDays"] = rows.filter(created_at__gte=since_of(now, 30)).count()
-    return counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +123,7 @@ def present(*, now: datetime | None = None) -> Present:
     """Count what the deployment holds now."""
     every = Memory.objects.all()
     return Present(
-        stats=_stats(every, now or clock.now()),
+        stats=_stats_of_all(now or clock.now()),
         held=every.held().count(),
         failed=CompletedSession.objects.filter(state=SessionState.FAILED).count(),
     )
@@ -140,7 +181,7 @@ def operational_report(*, now: datetime | None = None) -> OperationalReport:
     """Return the deployment's state: counts, cost, queue; no content and no owner."""
     moment = now or clock.now()
     every = Memory.objects.all()
-    stats = _stats(every, moment)
+    stats = _stats_of_all(moment)
     thirty = Which(since=since_of(moment, 30), until=moment, purpose=EXTRACTION)
     skipped = (
         CompletedSession.objects.filter(state=SessionState.SKIPPED)
@@ -150,7 +191,7 @@ def operational_report(*, now: datetime | None = None) -> OperationalReport:
     return OperationalReport(
         metrics=tuple(_metrics(stats, total_of(thirty).cost_usd)),
         stats=stats,
-        created=tuple(created_by_day(every, moment, SERIES_DAYS)),
+        created=tuple(deployment_by_day(SERIES_DAYS, now=moment)),
         queue=queue_state(),
         skipped={row["reason"]: row["times"] for row in skipped},
         held=every.held().count(),

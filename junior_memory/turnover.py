@@ -6,6 +6,8 @@ no owner.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Literal
@@ -16,9 +18,10 @@ from django.db.models.functions import TruncDate
 
 from junior_memory import clock
 from junior_memory.day_windows import WINDOWS, days_until, since_of
-from junior_memory.models import Memory, MemoryEmbedding, Origin
+from junior_memory.models import Memory, MemoryEmbedding, MemoryTally, Origin
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.records import After, Rows, stretch
+from junior_memory.tallies import Came, created_between
 
 Moment = Literal["created_at", "archived_at", "superseded_at"]
 
@@ -51,6 +54,9 @@ VISIBILITIES = {
     PUBLIC: Q(visibility="public"),
 }
 """By who sees them; session rows count as private."""
+
+TIERS = {"session": PRIVATE, "private": PRIVATE, "org": ORG, "public": PUBLIC}
+"""By which of these a memory is counted."""
 
 PARTS: dict[str, tuple[Moment, Q]] = {
     CREATED: ("created_at", Q()),
@@ -100,29 +106,31 @@ class CountDay:
         return self.private + self.org + self.public
 
 
-def created_by_day(rows: QuerySet[Memory, Any], now: datetime, days: int) -> list[CountDay]:
-    """Return what was created and forgotten on each of the last `days` UTC days."""
-    since = since_of(now, days)
-    created = (
-        rows.filter(_within("created_at", since, now))
-        .annotate(day=TruncDate("created_at", tzinfo=UTC))
-        .values("day")
-        .annotate(**{name: Count("id", filter=seen) for name, seen in VISIBILITIES.items()})
-    )
+def by_day(
+    came: Iterable[Came], gone: QuerySet[Memory, Any], now: datetime, days: int
+) -> list[CountDay]:
+    """Add up what was created and went on each of the last `days` UTC days.
+
+    `gone` are rows of which those count that went in these days.
+    """
     moment, is_gone = PARTS[GONE]
-    gone = (
-        rows.filter(_within(moment, since, now))
+    left = (
+        gone.filter(_within(moment, since_of(now, days), now))
         .filter(is_gone)
         .annotate(day=TruncDate(moment, tzinfo=UTC))
         .values("day")
         .annotate(times=Count("id"))
     )
-    by_day = {row["day"]: row for row in created}
-    forgotten = {row["day"]: row["times"] for row in gone}
+    forgotten = {row["day"]: row["times"] for row in left}
+    created: dict[date, Counter[str]] = defaultdict(Counter)
+    for one in came:
+        created[one.day][TIERS[one.visibility]] += one.rows
     return [
         CountDay(
             date=day,
-            **{name: by_day.get(day, {}).get(name, 0) for name in VISIBILITIES},
+            private=created[day][PRIVATE],
+            org=created[day][ORG],
+            public=created[day][PUBLIC],
             forgotten=forgotten.get(day, 0),
         )
         for day in days_until(now, days)
@@ -130,8 +138,14 @@ def created_by_day(rows: QuerySet[Memory, Any], now: datetime, days: int) -> lis
 
 
 def deployment_by_day(days: int, *, now: datetime | None = None) -> list[CountDay]:
-    """Count what everybody's memories came to on each day of a window. Two queries."""
-    return created_by_day(Memory.objects.all(), now or clock.now(), days)
+    """Count what everybody's memories came to on each day of a window. Three queries."""
+    moment = now or clock.now()
+    return by_day(_came(days, moment), Memory.objects.all(), moment, days)
+
+
+def _came(days: int, now: datetime) -> list[Came]:
+    every = Memory.objects.all()
+    return created_between(MemoryTally.objects.all(), every, since_of(now, days), now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,28 +162,24 @@ class Learned:
 
 
 def learned(days: int, *, now: datetime | None = None) -> Learned:
-    """Count what was asked for, imported, replaced and let go in a window. Two queries."""
+    """Count what was asked for, imported, replaced and let go in a window. Four queries."""
     if days not in WINDOWS:
         raise ValueError(f"days must be one of {WINDOWS}")
     until = now or clock.now()
     since = since_of(until, days)
-
-    def counted(part: str) -> Count:
-        moment, which = PARTS[part]
-        return Count("id", filter=_within(moment, since, until) & which)
-
-    rows = Memory.objects.all()
-    came = rows.filter(_within("created_at", since, until)).aggregate(
-        asked=counted(ASKED), imported=counted(IMPORTED), kept_back=counted(KEPT_BACK)
+    came = _came(days, until)
+    archived = Memory.objects.filter(_within("archived_at", since, until)).aggregate(
+        **{part: Count("id", filter=PARTS[part][1]) for part in (FORGOTTEN, REMOVED, EXPIRED)}
     )
-    left = _within("superseded_at", since, until) | _within("archived_at", since, until)
-    went = rows.filter(left).aggregate(
-        replaced=counted(REPLACED),
-        forgotten=counted(FORGOTTEN),
-        removed=counted(REMOVED),
-        expired=counted(EXPIRED),
+    return Learned(
+        asked=sum(one.rows for one in came if one.origin == Origin.EXPLICIT),
+        imported=sum(one.rows for one in came if one.origin == Origin.IMPORT),
+        kept_back=sum(one.held for one in came if one.origin == Origin.AUTOMATIC),
+        replaced=rows_of(REPLACED, since, until).count(),
+        forgotten=archived[FORGOTTEN],
+        removed=archived[REMOVED],
+        expired=archived[EXPIRED],
     )
-    return Learned(**came, **went)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ from junior_memory.models.people import (
     User,
 )
 from junior_memory.models.sessions import CompletedSession, SessionState
+from junior_memory.models.tallies import MemoryTally, VectorTally
 
 __all__ = [
     "AdminRead",
@@ -61,6 +62,7 @@ __all__ = [
     "MemoryEmbedding",
     "MemoryKind",
     "MemoryReport",
+    "MemoryTally",
     "MemoryUse",
     "ModelCall",
     "Organization",
@@ -75,5 +77,6 @@ __all__ = [
     "Tombstone",
     "ToolCall",
     "User",
+    "VectorTally",
     "Visibility",
 ]

@@ -258,8 +258,13 @@ class Memory(models.Model):
                 name="memory_own_newest",
                 condition=ACTIVE,
             ),
-            # Serves the quota count and host reads: own rows of one agent.
-            models.Index(fields=["owner", "agent"], name="memory_own_agent", condition=ACTIVE),
+            # Serves what each filter leaves of a person's own rows, the quota and host reads.
+            models.Index(
+                fields=["owner", "agent", "visibility", "kind", "origin"],
+                include=["expires_at", "org"],
+                name="memory_own_sorts",
+                condition=ACTIVE,
+            ),
             # Serves the list's public part, newest first.
             models.Index(
                 fields=["-created_at", "id"],
@@ -284,6 +289,26 @@ class Memory(models.Model):
                 fields=["org", "-created_at", "id"],
                 name="memory_org_newest",
                 condition=ACTIVE & models.Q(visibility="org"),
+            ),
+            # Serves what each filter leaves of a team's rows.
+            models.Index(
+                fields=["org", "agent", "kind", "origin"],
+                include=["expires_at", "owner", "visibility"],
+                name="memory_org_sorts",
+                condition=ACTIVE & models.Q(visibility="org"),
+            ),
+            # Serve what came and went in a stretch of time, counted and listed.
+            models.Index(fields=["-created_at"], name="memory_created"),
+            models.Index(
+                fields=["-archived_at"],
+                include=["archive_reason", "superseded_at"],
+                name="memory_archived",
+                condition=models.Q(archived_at__isnull=False),
+            ),
+            models.Index(
+                fields=["-superseded_at"],
+                name="memory_superseded",
+                condition=models.Q(superseded_at__isnull=False),
             ),
             # Serves the lexical leg over public rows.
             GinIndex(

@@ -1,0 +1,65 @@
+"""How many rows there are, kept by the database itself in the transaction that changes them.
+
+Triggers write these tables (migration 0012); nothing else does. Several rows may be about the
+same: each is changed by one writer at a time, so that none waits for another. Their sum counts.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+
+from junior_memory.models.memory import MemoryKind, Origin, Visibility
+from junior_memory.querysets import TallyQuerySet
+
+
+class MemoryTally(models.Model):
+    """Memories of one sort that were created on one UTC day.
+
+    `rows` are all of them; `kept` those not erased; `held` those that waited for a word, ever;
+    `active` those not held, archived or superseded, whether past their date or not.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    day = models.DateField()
+    visibility = models.CharField(max_length=8, choices=Visibility.choices)
+    kind = models.CharField(max_length=12, choices=MemoryKind.choices)
+    origin = models.CharField(max_length=10, choices=Origin.choices)
+    org_id = models.UUIDField(null=True)
+    rows = models.BigIntegerField()
+    kept = models.BigIntegerField()
+    held = models.BigIntegerField()
+    active = models.BigIntegerField()
+
+    objects = TallyQuerySet.as_manager()
+
+    class Meta:
+        indexes: ClassVar[list[models.Index]] = [
+            # Serves each write, and what is counted by day.
+            models.Index(fields=["day", "visibility", "kind", "origin"], name="memory_tally_sort"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class VectorTally(models.Model):
+    """Vectors of one model, by who sees their memories."""
+
+    id = models.BigAutoField(primary_key=True)
+    model_id = models.BigIntegerField()
+    visibility = models.CharField(max_length=8, choices=Visibility.choices)
+    org_id = models.UUIDField(null=True)
+    rows = models.BigIntegerField()
+
+    objects = TallyQuerySet.as_manager()
+
+    class Meta:
+        indexes: ClassVar[list[models.Index]] = [
+            # Serves each write.
+            models.Index(fields=["model_id", "visibility"], name="vector_tally_model"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)

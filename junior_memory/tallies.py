@@ -1,0 +1,119 @@
+"""How many memories and vectors there are, without looking at them.
+
+By the numbers that the database keeps (`models.tallies`). They do not know the clock: what is past
+its date and not archived yet is counted apart, which the periodic job keeps little.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models.functions import TruncDate
+
+from junior_memory.day_windows import end_of
+from junior_memory.models import Memory, MemoryEmbedding, MemoryTally, VectorTally
+from junior_memory.querysets import MemoryQuerySet
+
+
+class Sort(NamedTuple):
+    """What memories are counted by."""
+
+    visibility: str
+    kind: str
+    origin: str
+
+
+SORT = Sort._fields
+
+
+def active_by_sort(
+    tallies: QuerySet[MemoryTally, Any], rows: MemoryQuerySet, now: datetime
+) -> Counter[Sort]:
+    """Count active memories; `rows` are all that the tallies count, in any state."""
+    summed = tallies.values_list(*SORT).annotate(count=Sum("active"))
+    found = Counter({Sort(*sort): count for *sort, count in summed})
+    found.subtract(
+        {
+            Sort(*sort): count
+            for *sort, count in _late(rows, now).values_list(*SORT).annotate(count=Count("id"))
+        }
+    )
+    return found
+
+
+def _late(rows: MemoryQuerySet, now: datetime) -> MemoryQuerySet:
+    """Select what is past its date and not archived yet, found by `memory_expiring`."""
+    return rows.filter(
+        expires_at__lte=now,
+        expires_at__isnull=False,
+        held_at__isnull=True,
+        archived_at__isnull=True,
+        superseded_at__isnull=True,
+    )
+
+
+def count_embedded(
+    tallies: QuerySet[VectorTally, Any], rows: MemoryQuerySet, model_id: int, now: datetime
+) -> int:
+    """Count active memories with a vector of a model; `rows` are all that the tallies count."""
+    counted = tallies.filter(model_id=model_id).aggregate(count=Sum("rows"))["count"] or 0
+    late = MemoryEmbedding.objects.filter(embedding_model=model_id, memory__in=_late(rows, now))
+    return int(counted) - late.count()
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """How many memories were created on a day, by visibility, origin and whether ever held."""
+
+    day: date
+    visibility: str
+    origin: str
+    rows: int
+    kept: int
+    held: int
+
+
+def created_between(
+    tallies: QuerySet[MemoryTally, Any], rows: MemoryQuerySet, since: datetime, until: datetime
+) -> list[Came]:
+    """Count what was created from the beginning of a UTC day until a moment.
+
+    Of the last day what came later is counted apart, found by `memory_created`.
+    """
+    first, last = since.astimezone(UTC).date(), until.astimezone(UTC).date()
+    of_days = tallies.filter(day__gte=first, day__lte=last)
+    names = ("day", "visibility", "origin")
+    sums = of_days.values_list(*names).annotate(
+        all=Sum("rows"), unerased=Sum("kept"), h=Sum("held")
+    )
+    found = [Came(*row) for row in sums]
+    later = rows.filter(created_at__gt=until, created_at__lte=end_of(last))
+    counts = later.values_list("visibility", "origin").annotate(
+        all=Count("id"),
+        unerased=Count("id", filter=Q(purged_at__isnull=True)),
+        h=Count("id", filter=Q(held_at__isnull=False)),
+    )
+    found += [Came(last, seen, origin, -a, -k, -h) for seen, origin, a, k, h in counts]
+    return found
+
+
+def created_among(rows: MemoryQuerySet, since: datetime, until: datetime) -> list[Came]:
+    """Count the same of a person's own rows, which no tally tells from others'."""
+    days = rows.filter(created_at__gte=since, created_at__lte=until).annotate(
+        on=TruncDate("created_at", tzinfo=UTC)
+    )
+    counts = days.values_list("on", "visibility", "origin").annotate(
+        all=Count("id"),
+        unerased=Count("id", filter=Q(purged_at__isnull=True)),
+        h=Count("id", filter=Q(held_at__isnull=False)),
+    )
+    return [Came(*row) for row in counts]
+
+
+def active_total(now: datetime) -> int:
+    """Count all active memories there are."""
+    return active_by_sort(MemoryTally.objects.all(), Memory.objects.all(), now).total()
