@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
+from django.db import connection, transaction
 from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 
@@ -117,3 +118,36 @@ def created_among(rows: MemoryQuerySet, since: datetime, until: datetime) -> lis
 def active_total(now: datetime) -> int:
     """Count all active memories there are."""
     return active_by_sort(MemoryTally.objects.all(), Memory.objects.all(), now).total()
+
+
+def recount() -> None:
+    """Count everything anew: after rows were written past the triggers, as a bulk load does.
+
+    Nobody may write meanwhile, so both tables are locked until it is done.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            "LOCK TABLE junior_memory_memory, junior_memory_memoryembedding"
+            " IN SHARE ROW EXCLUSIVE MODE"
+        )
+        MemoryTally.objects.all().delete()
+        VectorTally.objects.all().delete()
+        cursor.execute(_COUNT_MEMORIES)
+        cursor.execute(_COUNT_VECTORS)
+
+
+_COUNT_MEMORIES = """
+    INSERT INTO junior_memory_memorytally
+        (day, visibility, kind, origin, org_id, "rows", kept, held, active)
+    SELECT (created_at AT TIME ZONE 'UTC')::date, visibility, kind, origin, org_id, count(*),
+        count(*) FILTER (WHERE purged_at IS NULL), count(*) FILTER (WHERE held_at IS NOT NULL),
+        count(*) FILTER (
+            WHERE held_at IS NULL AND archived_at IS NULL AND superseded_at IS NULL
+        )
+    FROM junior_memory_memory GROUP BY 1, 2, 3, 4, 5
+"""
+_COUNT_VECTORS = """
+    INSERT INTO junior_memory_vectortally (model_id, visibility, org_id, "rows")
+    SELECT embedding_model_id, visibility, org_id, count(*)
+    FROM junior_memory_memoryembedding GROUP BY 1, 2, 3
+"""

@@ -90,6 +90,9 @@ _WORDS = (
     "memory.subject_type",
     "memory.visibility",
     "memoryembedding.visibility",
+    "memorytally.kind",
+    "memorytally.origin",
+    "memorytally.visibility",
     "memoryuse.leg",
     "modelcall.model",
     "modelcall.operation",
@@ -101,6 +104,7 @@ _WORDS = (
     "user.language",
     "user.public_use",
     "user.time_zone",
+    "vectortally.visibility",
 )
 _KEYED = (
     "completedsession.body_hash",

@@ -10,6 +10,7 @@ from django.db import connection, transaction
 
 from junior_memory import embedding_models, forgetting
 from junior_memory.models import Memory, MemoryEmbedding, MemoryTally, VectorTally
+from junior_memory.tallies import recount
 from tests.cast import Cast
 from tests.dashboard.test_counts_everywhere import _steps, some_of_everything
 from tests.factories import make_memory
@@ -51,10 +52,13 @@ def vectors() -> None:
 
 def test_numbers_follow_whatever_is_done(cast: Cast, now: datetime, vectors: None) -> None:
     made = some_of_everything(cast)
+    assert {key[0] for key in tallied()} == {"rows", "kept", "active", "vectors"}
     assert tallied() == counted()
     for step in _steps(cast, made, now):
         step()
         assert tallied() == counted()
+    recount()
+    assert tallied() == counted()
     forgetting.purge_due(now=now + timedelta(days=90))
     assert tallied() == counted()
     MemoryEmbedding.objects.all().delete()
