@@ -49,8 +49,7 @@ def invite(
         validate_email(address)
     except ValidationError as error:
         raise InvalidInput("That is no e-mail address.", fields={"email": "invalid"}) from error
-    if staff and not (doer.user and doer.user.is_superuser):
-        raise Forbidden("Only an administrator may invite staff.")
+    _check_may_offer(staff, doer)
     if User.objects.filter(email=address, email_verified_at__isnull=False).exists():
         raise InvalidInput("This person has an account already.", fields={"email": "taken"})
     with transaction.atomic():
@@ -67,10 +66,14 @@ def invite(
 def invite_again(
     invitation_id: UUID, *, doer: Doer, now: datetime | None = None
 ) -> tuple[Invitation, str]:
-    """Make a new link for an invitation; the one before ends. Raises NotFound, RateLimited."""
+    """Make a new link for an invitation; the one before ends.
+
+    Raises NotFound, RateLimited, and Forbidden for who may not make staff.
+    """
     moment = now or clock.now()
     with transaction.atomic():
         row = _open(invitation_id)
+        _check_may_offer(row.staff, doer)
         _spend(row.email, doer, now=moment)
         token = secrets.token_urlsafe(TOKEN_BYTES)
         _renew(row, token, now=moment)
@@ -129,6 +132,12 @@ def accept_for(
     doer = Doer(user=user, via="page")
     record_audit("invitation_accepted", doer, now=now, person_id=user.pk)
     return user
+
+
+def _check_may_offer(staff: bool, doer: Doer) -> None:
+    """Raise Forbidden where an account of staff is not this one's to offer."""
+    if staff and not (doer.user and doer.user.is_superuser):
+        raise Forbidden("Only an administrator may invite staff.")
 
 
 def _open(invitation_id: UUID) -> Invitation:

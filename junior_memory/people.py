@@ -54,6 +54,11 @@ CODE_MINUTES = 10
 WRONG_CODES = 5
 """Wrong codes that one token may give in ten minutes (DESIGN 6)."""
 
+SIGN_IN, CHAT = "oidc", "junior-memory"
+NO_HOSTS = frozenset({SIGN_IN, CHAT})
+"""Providers whose accounts no host may link: the one signs its person in here, the other is made
+here. With either, whoever holds an agent's token could become somebody else."""
+
 MAX_TOKENS = 50
 TOUCH_SECONDS = 60
 """A token's last use is written at most once a minute (DESIGN 3)."""
@@ -157,7 +162,7 @@ def unlink_identity(user: User, identity_id: UUID, *, doer: Doer) -> None:
 
 def link_by_email(identity: Identity, email: str, *, token: ApiToken, doer: Doer) -> Identity:
     """Link by an e-mail that a trusted host has verified; never to staff, never over a link."""
-    if identity.user_id is not None or not token.trust_email:
+    if identity.user_id is not None or not token.trust_email or identity.provider in NO_HOSTS:
         return identity
     user = User.objects.filter(
         email=email.strip().lower(),
@@ -194,11 +199,14 @@ def redeem_linking_code(
 ) -> Identity:
     """Link an actor by the code its person read out in a private conversation.
 
-    Raises Forbidden outside a private Source, NotFound for a wrong or used code, RateLimited after
-    five wrong ones in ten minutes, IdentityLinked when the actor is somebody else's.
+    Raises Forbidden outside a private Source and for what no host links, NotFound for a wrong or
+    used code, RateLimited after five wrong ones in ten minutes, IdentityLinked when the actor is
+    somebody else's.
     """
     if not source_is_private:
         raise Forbidden("A linking code counts only in a private conversation.")
+    if actor.provider in NO_HOSTS:
+        raise Forbidden("No host links accounts of that provider.")
     moment = clock.now()
     bucket = f"link:{token.pk}"
     check_rate(bucket, limit=WRONG_CODES, window_seconds=CODE_MINUTES * 60, now=moment)

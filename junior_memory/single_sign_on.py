@@ -18,7 +18,7 @@ from junior_memory.candidates import ActorRef
 from junior_memory.errors import Forbidden
 from junior_memory.models import Identity, Invitation, User
 
-PROVIDER = "oidc"
+PROVIDER = people.SIGN_IN
 """The provider of an Identity that signs in; its tenant is the issuer."""
 
 

@@ -52,7 +52,7 @@ TIER_OF: dict[Visibility, Tier] = {
     Visibility.PRIVATE: "user",
     Visibility.ORG: "org",
 }
-PROVIDER, TENANT = "junior-memory", "chat"
+PROVIDER, TENANT = people.CHAT, "chat"
 """The account by which a widget's person is known; its subject cannot be guessed."""
 
 DEFAULT_TIMEOUT_MS: int = Agent._meta.get_field("retrieve_timeout_ms").default

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from junior_memory.models import AuditEntry, Identity, LinkingCode
-from tests.api.bodies import BOB, UNKNOWN, source
+from tests.api.bodies import BOB, UNKNOWN, said, session, source
 from tests.api.conftest import Caller, assert_fails, json_of
 from tests.api.test_memory_detail import ABSENT
 from tests.cast import Cast
@@ -89,3 +91,27 @@ def test_unlinking_is_its_own_persons(alice: Caller, bob: Caller, cast: Cast) ->
     assert alice.delete(f"me/identities/{mine}").status_code == 204
     assert_fails(alice.delete(f"me/identities/{mine}"), 404)
     assert Identity.objects.get(pk=mine).user is None
+
+
+@pytest.mark.parametrize("provider", ["oidc", "junior-memory"])
+def test_an_account_that_signs_in_or_is_made_here_is_no_hosts_to_link(
+    host: Caller, root: Caller, cast: Cast, provider: str
+) -> None:
+    """Whoever holds an agent's token would else sign in as a person who read out a code."""
+    theirs = {"provider": provider, "tenant": "https://issuer.example", "subject": "s-1"}
+    code = new_code(root)
+    assert_fails(host.post("identities/link", link(code, actor=theirs)), 403)
+    assert not Identity.objects.filter(provider=provider, user__isnull=False).exists()
+    assert json_of(host.post("identities/link", link(code)))["linked"], "the code is not used up"
+
+
+@pytest.mark.parametrize("provider", ["oidc", "junior-memory"])
+def test_a_verified_address_links_no_account_that_signs_in_or_is_made_here(
+    cast: Cast, provider: str
+) -> None:
+    trusted = Caller(token=make_agent_token(cast.agent, trust_email=True)[1])
+    theirs = {"provider": provider, "tenant": "https://issuer.example", "subject": "s-1"}
+    actor = {**theirs, "email": cast.alice.email, "emailVerified": True}
+    body = session(actor=actor, actors=[theirs], transcript=[said("I like tea.", actor=theirs)])
+    assert trusted.post("sessions", body).status_code == 202
+    assert Identity.objects.get(provider=provider).user is None

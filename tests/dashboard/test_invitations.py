@@ -205,3 +205,19 @@ def test_people_takes_the_same_queries_however_many_there_are(
     UserFactory.create_batch(30)
     with django_assert_max_num_queries(12):
         root_client.get("/people")
+
+
+def test_staff_get_no_new_link_to_an_account_of_staff_that_an_administrator_offered(
+    cast: Cast, sign_in: SignIn, settings: Any
+) -> None:
+    settings.EMAIL_HOST = ""
+    chief = UserFactory.create(is_staff=True, is_superuser=True)
+    row, token = invitations.invite(
+        "nora@example.com", doer=Doer(user=chief, via="page"), staff=True
+    )
+    User.objects.filter(pk=cast.root.pk).update(is_superuser=False)
+    browser = sign_in(cast.root)
+    answer = browser.post(f"/people/invitations/{row.pk}/send")
+    assert "/invitations/" not in answer.content.decode()
+    assert invitations.find_invitation(token) == row, "the first link still works"
+    assert invitations.invite_again(row.pk, doer=Doer(user=chief, via="page"))[0] == row
