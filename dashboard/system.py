@@ -25,8 +25,8 @@ from junior_memory import (
     embedder_health,
     embedding_models,
     moderation,
-    reembedding,
     reports,
+    tallies,
 )
 from junior_memory.access import Viewer, person
 from junior_memory.budgets import DAY, Budget
@@ -217,10 +217,10 @@ class System:
         return [self._embedding(model) for model in rows]
 
     def _embedding(self, model: EmbeddingModel) -> Embedding:
-        progress = reembedding.coverage(model, now=self.now)
+        done, total = tallies.coverage(model.pk, self.now)
         name = embedding_models.name_of(model)
         is_used = model.state == EmbeddingModel.State.IN_USE
-        is_whole = progress.done >= progress.total
+        is_whole = done >= total
         command = f"manage.py reembed --to {name}"
         if model.state == EmbeddingModel.State.PREVIOUS:
             command = "manage.py reembed --rollback"
@@ -229,9 +229,9 @@ class System:
         return Embedding(
             model=model,
             state=_(str(model.get_state_display())),
-            done=progress.done,
-            total=progress.total,
-            may_switch=not is_used and is_whole and progress.total <= SWITCHED_HERE,
+            done=done,
+            total=total,
+            may_switch=not is_used and is_whole and total <= SWITCHED_HERE,
             command="" if is_used and is_whole else command,
         )
 

@@ -48,7 +48,12 @@ def removed_public(viewer: Viewer) -> MemoryQuerySet:
     if not _is_staff(viewer):
         return Memory.objects.none()
     rows = Memory.objects.visible_to(viewer).filter(visibility=Visibility.PUBLIC).unpurged()
-    removed = rows.filter(archive_reason=ArchiveReason.ADMIN_REMOVED, superseded_at__isnull=True)
+    # That it is archived says its reason already, but not to the index.
+    removed = rows.filter(
+        archived_at__isnull=False,
+        archive_reason=ArchiveReason.ADMIN_REMOVED,
+        superseded_at__isnull=True,
+    )
     return removed.order_by("-archived_at", "id")
 
 

@@ -120,6 +120,13 @@ def active_total(now: datetime) -> int:
     return active_by_sort(MemoryTally.objects.all(), Memory.objects.all(), now).total()
 
 
+def coverage(model_id: int, now: datetime) -> tuple[int, int]:
+    """Return how many active memories have a vector of a model, and how many there are."""
+    every = Memory.objects.all()
+    done = count_embedded(VectorTally.objects.all(), every, model_id, now)
+    return done, active_total(now)
+
+
 def recount() -> None:
     """Count everything anew: after rows were written past the triggers, as a bulk load does.
 
