@@ -34,6 +34,7 @@ from junior_memory import (
 from junior_memory.access import Source, Viewer
 from junior_memory.audit import Doer
 from junior_memory.candidates import ActorRef
+from junior_memory.compiled import active_rows, forgettable_among
 from junior_memory.conflicts import open_conflicts, propose
 from junior_memory.counting import count_by_filter
 from junior_memory.errors import NotFound
@@ -330,7 +331,9 @@ def _paths(cage: _Cage, asker: _Asker) -> dict[str, Read]:
         return frozenset(row.pk for row in cage.rows.values() if listed.filter(pk=row.pk).exists())
 
     def first_page() -> frozenset[UUID]:
-        page = read_newest(listed, viewer, limit=LIMIT, filters=Filters(agent=cage.agent.name))
+        # As pages read it: by the statement that was compiled once for everybody.
+        rows = active_rows(viewer, now)
+        page = read_newest(rows, viewer, limit=LIMIT, filters=Filters(agent=cage.agent.name))
         return frozenset(row.pk for row in page)
 
     def searched() -> frozenset[UUID]:
@@ -432,6 +435,10 @@ def _own_paths(cage: _Cage, asker: _Asker, user: User) -> dict[str, Read]:
         "on one page": lambda: (on_paper(), mine),
         "read with a reason": lambda: (
             read_by_staff(),
+            cage.may("first", "session", "team") if is_first else cage.may("second"),
+        ),
+        "may be forgotten": lambda: (
+            frozenset(forgettable_among(viewer, cage.all, now)),
             cage.may("first", "session", "team") if is_first else cage.may("second"),
         ),
         "conflicts": lambda: (undecided(), if_first("first", "session")),

@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from api.urls import api
-from junior_memory import access, admin_reads, forgetting, people, querysets
+from junior_memory import access, admin_reads, compiled, forgetting, people, querysets
 from junior_memory.models import (
     ApiToken,
     AuditEntry,
@@ -200,6 +200,7 @@ def test_the_walk_sees_a_rule_that_is_broken(
         return self.all()
 
     monkeypatch.setattr(querysets.MemoryQuerySet, "visible_to", everything)
+    monkeypatch.setattr(compiled, "_known", {})
     stranger = Caller(token=make_personal_token(cast.charlie))
     with pytest.raises(AssertionError):
         walk(stranger, hers, allowed=frozenset({200, 403, 404, 405}))
