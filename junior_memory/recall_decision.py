@@ -289,19 +289,10 @@ def look(
             asking=looking.record.asking,
         )
 
-        def near() -> LegAnswer:
-            leg = vector_leg(
-                query,
-                viewer,
-                rows(),
-                size=LEG_SIZE,
-                cutoff=lambda: cutoffs()[1],
-                probe_private=True,
-            )
-            return _within(leg.find(), cutoffs()[0])
-
-        is_slow = embedding_models.is_remote(model)
-        legs.append(Leg(VECTOR, near, prepare=query.embed, is_slow=is_slow))
+        leg = vector_leg(
+            query, viewer, rows, size=LEG_SIZE, cutoff=lambda: cutoffs()[1], probe_private=True
+        )
+        legs.append(replace(leg, find=lambda: _within(leg.find(), cutoffs()[0])))
     answer = run_legs(
         legs, limit_ms=limit_ms, apart=looking.apart, deadline=deadline, meanwhile=meanwhile
     )
@@ -356,7 +347,7 @@ def look_by_meaning(
         timeout_seconds=limit_ms / 1000,
         on_behalf=looking.record.payer,
     )
-    leg = vector_leg(query, request.viewer, rows, size=size)
+    leg = vector_leg(query, request.viewer, lambda: rows, size=size)
     answer = run_legs([leg], limit_ms=limit_ms, apart=looking.apart, deadline=deadline)
     with held_to(deadline):
         gathered = fuse_lists(answer, fusion=preset(conf().fusion, "recall"), now=looking.now)

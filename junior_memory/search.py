@@ -6,9 +6,10 @@ it before they leave. Recall composes the same steps (`recall.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 from itertools import islice
 from uuid import UUID
 
@@ -126,17 +127,21 @@ def search_memories(
     if limit < 1 or offset < 0 or offset + limit > MAX_RANKED:
         raise InvalidInput(f"A search reaches to {MAX_RANKED}.", fields={"limit": "out of range"})
     moment = now or clock.now()
-    rows = (
-        active_rows(viewer, moment)
-        if state == "active"
-        else Memory.objects.visible_to(viewer).own(viewer).in_state(state, moment)
-    )
+
+    @cache
+    def rows() -> MemoryQuerySet:
+        if state == "active":
+            return active_rows(viewer, moment)
+        return Memory.objects.visible_to(viewer).own(viewer).in_state(state, moment)
+
     total = Total("exact", 0)
     first, size = list_sizes(limit, offset)
 
     def find() -> LegAnswer:
         nonlocal total
-        answer = find_by_words(viewer, rows, query, size=size, filters=filters, by_characters=True)
+        answer = find_by_words(
+            viewer, rows(), query, size=size, filters=filters, by_characters=True
+        )
         if answer.plan is not None:
             total = _count_matching(viewer, answer.plan, answer.parts)
         return answer
@@ -166,12 +171,12 @@ def search_memories(
         ),
         limit_ms=LEG_LIMIT_MS,
         now=moment,
-        closer=look_closer(rows, query, model),
+        closer=cache(lambda: look_closer(rows(), query, model)),
         first=first,
         shown=offset + limit,
     )
     page = gathered.fused[offset : offset + limit]
-    hits = read_hits(rows, page, gathered)
+    hits = read_hits(rows(), page, gathered)
     return SearchResult(
         hits=tuple(hits),
         relation=total.relation,
@@ -226,29 +231,29 @@ def gather(
     limit_ms: int,
     now: datetime,
     apart: bool | None = None,
-    closer: Closer | None = None,
+    closer: Callable[[], Closer],
     first: int = MAX_RANKED,
     shown: int = 0,
 ) -> Gathered:
     """Run legs, fuse their lists by rank and put them in order; `apart` as `run_legs` takes it.
 
-    While a slow leg is waited for, the `shown` rows that are first so far are marked.
+    The slow leg sets out before anything else is made; while it is waited for, the `shown` rows
+    that are first so far are marked.
     """
     marked: dict[str, tuple[str, ...]] = {}
 
     def meanwhile(answer: LegAnswer) -> None:
-        if closer is None or not fusion.top:
+        if not fusion.top:
             return
         with statement_limit(limit_ms):
-            closer.read_ahead(answer)
+            closer().read_ahead(answer)
         if answer.plan is not None:
-            for content in closer.contents[:shown]:
+            for content in closer().contents[:shown]:
                 marked[content] = _words_in(content, answer.plan)
 
     answer = run_legs(legs, limit_ms=limit_ms, apart=apart, meanwhile=meanwhile)
-    gathered = fuse_lists(answer, fusion=fusion, now=now, closer=closer, first=first)
-    wordless = closer.wordless if closer is not None else []
-    return replace(gathered, marked=dict.fromkeys(wordless, ()) | marked)
+    gathered = fuse_lists(answer, fusion=fusion, now=now, closer=closer(), first=first)
+    return replace(gathered, marked=dict.fromkeys(closer().wordless, ()) | marked)
 
 
 def fuse_lists(

@@ -118,7 +118,7 @@ class Query:
 def vector_leg(
     query: Query,
     viewer: Viewer,
-    rows: MemoryQuerySet,
+    rows: Callable[[], MemoryQuerySet],
     *,
     size: int,
     filters: Filters = NO_FILTERS,
@@ -127,14 +127,14 @@ def vector_leg(
 ) -> Leg:
     """Return the leg: the query is embedded without a connection, then compared in the database.
 
-    `cutoff` gives the distance beyond which nothing counts, None for an explicit search; it is
-    asked once the query has its vector.
+    `cutoff` gives the distance beyond which nothing counts, None for an explicit search; it and
+    `rows` are asked once the query has its vector.
     """
 
     def find() -> LegAnswer:
         scopes = _scopes_of(viewer, filters)
         try:
-            found = _nearest(scopes, filters.narrow(rows), query, size=size, cutoff=cutoff())
+            found = _nearest(scopes, filters.narrow(rows()), query, size=size, cutoff=cutoff())
         finally:
             query.wait_for_record()
         every = [row for scope in found.values() for row in scope]

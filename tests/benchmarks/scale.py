@@ -329,7 +329,7 @@ def by_vectors(
     """Answer by the product's vector leg; returns the rows and the vector that was asked."""
     query = Query(model, asking.text, timeout_seconds=60)
     rows = Memory.objects.visible_to(access.person(asking.user)).active(NOW)
-    leg = vector_leg(query, access.person(asking.user), rows, size=SIZE, filters=filters)
+    leg = vector_leg(query, access.person(asking.user), lambda: rows, size=SIZE, filters=filters)
 
     def answer() -> list[UUID]:
         query.embed()

@@ -107,7 +107,7 @@ def near(viewer: access.Viewer, text: str, now: datetime, *, size: int = 40,
     assert model is not None
     rows = Memory.objects.visible_to(viewer).active(now)
     query = vector.Query(model, text, timeout_seconds=5)
-    leg = vector.vector_leg(query, viewer, rows, size=size, filters=filters or Filters())
+    leg = vector.vector_leg(query, viewer, lambda: rows, size=size, filters=filters or Filters())
     answer = legs.run_legs([leg], limit_ms=10_000)
     assert answer.degraded == ()
     return answer.answers["vector"].lists["vector"]
