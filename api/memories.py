@@ -122,7 +122,11 @@ def get_memories(request: ApiRequest, query: Query[MemoryQuery]) -> MemoryPageOu
 
 @router.post("/memories", auth=may_write(), response={200: MemoryOut, 201: MemoryOut})
 def post_memory(request: ApiRequest, body: NewMemoryIn) -> Status[MemoryOut]:
-    """Remember something as you typed it: private, explicit, about you."""
+    """Remember something as you typed it: private, explicit, about you.
+
+    The same `idempotencyKey` again answers 200 with the memory that the first call made, also when
+    `content` differs: another text wants another key.
+    """
     user, now = request.auth.user, clock.now()
     agent = agent_or_refuse(body.agent)
     key = body.idempotency_key
