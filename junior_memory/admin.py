@@ -104,6 +104,27 @@ class PersonAdmin(WithoutWords, UserAdmin):  # type: ignore[type-arg]
     )
     add_fieldsets = ((None, {"fields": ("email", "usable_password", "password1", "password2")}),)
 
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        """Tell a person when staff give their account another address: sign-in links go there."""
+        super().save_model(request, obj, form, change)
+        if change and "email" in form.changed_data:
+            record_audit(
+                "preferences_changed",
+                _doer(request),
+                now=clock.now(),
+                person_id=obj.pk,
+                changed=["email"],
+            )
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:
+        """Tell a person when staff set their password: whoever knows it reads as they do."""
+        rows = User.objects.filter(pk=id).values_list("pk", "password")
+        before = rows.first()
+        answer = super().user_change_password(request, id, form_url)
+        if before is not None and rows.first() != before:
+            record_audit("password_changed", _doer(request), now=clock.now(), person_id=before[0])
+        return answer
+
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         """Erase what is theirs with them."""
         forgetting.delete_person(obj, doer=_doer(request))

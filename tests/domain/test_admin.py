@@ -119,3 +119,26 @@ def test_agent_takes_only_tiers_that_exist(staff: Client) -> None:
     assert kept.status_code == 302
     agent = Agent.objects.get(name="support")
     assert (agent.tiers, agent.daily_budget_usd) == (["user", "org"], Decimal("0.50"))
+
+
+def test_a_person_sees_that_staff_set_their_password_or_address(staff: Client, cast: Cast) -> None:
+    address = reverse("admin:auth_user_password_change", args=[cast.alice.pk])
+    assert staff.get(address).status_code == 200
+    assert not AuditEntry.objects.filter(person=cast.alice).exists()
+    words = "a heron on the roof"
+    body = {"usable_password": "true", "password1": words, "password2": words}
+    assert staff.post(address, body).status_code == 302
+    change = reverse("admin:junior_memory_user_change", args=[cast.alice.pk])
+    form = {"email": "other@example.com", "display_name": "", "is_active": "on"}
+    form |= {"email_verified_at_0": "2026-01-01", "email_verified_at_1": "00:00:00"}
+    assert staff.post(change, form).status_code == 302
+    told = AuditEntry.objects.filter(person=cast.alice).order_by("created_at")
+    assert [(one.action, one.actor, one.via) for one in told] == [
+        ("password_changed", cast.root, "admin"),
+        ("preferences_changed", cast.root, "admin"),
+    ]
+    browser = Client()
+    browser.force_login(User.objects.get(pk=cast.alice.pk))
+    shown = browser.get("/settings/activity").content.decode()
+    assert "changed your password" in shown
+    assert "heron" not in shown
