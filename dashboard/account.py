@@ -106,7 +106,12 @@ class Settings:
     def elsewhere(self) -> str:
         """The name of the issuer whose account can be connected, or nothing."""
         connected = any(row.provider == PROVIDER for row in self.identities)
-        return "" if connected else provider_name()
+        return "" if connected else self.issuer_name
+
+    @property
+    def issuer_name(self) -> str:
+        """What the issuer is called, which its accounts know by an address alone."""
+        return provider_name()
 
     @property
     def password_form(self) -> Any:
