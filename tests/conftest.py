@@ -40,10 +40,14 @@ def pytest_configure() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _test_settings() -> None:
-    """Hash passwords fast, and embed nothing unless a test asks for it, whatever `.env` says."""
+    """Hash passwords fast, and embed nothing unless a test asks for it, whatever `.env` says.
+
+    What a busy machine keeps waiting is not late: tests of deadlines name their own.
+    """
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.JUNIOR_MEMORY["embedder"] = "none"
     settings.JUNIOR_MEMORY["ai_model"] = ""
+    settings.JUNIOR_MEMORY["retrieve_timeout_ms"] = 10_000
     conf.cache_clear()
 
 

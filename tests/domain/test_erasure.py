@@ -117,6 +117,7 @@ def test_erased_text_is_in_the_dump_before_and_nowhere_after(
     assert [hit.memory.pk for hit in search_memories(viewer, SENTINEL).hits] == [memory.pk]
     recall(
         RecallRequest(
+            deadline_ms=10_000,
             viewer=access.Viewer(user=alice, agent=memory.agent),
             agent=memory.agent,
             conversation_id="c2",

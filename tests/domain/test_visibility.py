@@ -181,6 +181,7 @@ def test_recall_brings_only_what_the_viewer_sees_about_themselves_or_nobody(
         if viewer.agent is None:
             continue
         request = RecallRequest(
+            deadline_ms=10_000,
             viewer=viewer,
             agent=viewer.agent,
             conversation_id=viewer.conversation_id or "c9",
