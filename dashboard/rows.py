@@ -13,6 +13,7 @@ from dashboard import words
 from dashboard.query import ACTIVE
 from junior_memory import history
 from junior_memory.access import Viewer
+from junior_memory.around import read_around
 from junior_memory.models import Memory, Origin
 from junior_memory.search import Match, highlight_spans
 
@@ -90,9 +91,7 @@ def read_rows(
 
     `group` is the heading that stands above the first row already; None means no headings.
     """
-    uses = history.used_counts(memories)
-    replaced = _replaced_texts(viewer, memories)
-    mine = _own_ids(viewer, memories)
+    around = read_around(viewer, [memory.pk for memory in memories], now=now)
     rows: list[Row] = []
     for memory in memories:
         match = (matches or {}).get(memory.pk)
@@ -104,13 +103,13 @@ def read_rows(
             Row(
                 memory=memory,
                 state=state,
-                mine=memory.pk in mine,
-                how=words.how_learned(memory, viewer, corrected=memory.pk in replaced),
+                mine=memory.pk in around.own,
+                how=words.how_learned(memory, viewer, corrected=memory.pk in around.replaced),
                 visibility=words.visibility_name(memory),
-                uses=words.times(uses.get(memory.pk, 0)),
+                uses=words.times(around.uses.get(memory.pk, 0)),
                 knows_source=history.knows_source(viewer, memory),
                 group=heading,
-                replaces=replaced.get(memory.pk, ""),
+                replaces=around.replaced.get(memory.pk, "").replace("`", ""),
                 is_new=_is_new(memory, viewer, since=since),
                 match=match,
                 spans=tuple(highlight_spans(memory.content, query)) if query else (),
@@ -124,22 +123,3 @@ def _is_new(memory: Memory, viewer: Viewer, *, since: datetime | None) -> bool:
     asked = memory.origin == Origin.EXPLICIT and viewer.user is not None
     asked = asked and memory.owner_id == (viewer.user.pk if viewer.user else None)
     return since is not None and memory.created_at > since and not asked
-
-
-def _own_ids(viewer: Viewer, memories: Sequence[Memory]) -> set[UUID]:
-    """Return which of these are the viewer's to change."""
-    own = Memory.objects.own(viewer)
-    ids = [memory.pk for memory in memories]
-    return set(own.filter(pk__in=ids).values_list("pk", flat=True))
-
-
-def _replaced_texts(viewer: Viewer, memories: Sequence[Memory]) -> dict[UUID, str]:
-    """Return what each of these replaced last, in the viewer's own words of then."""
-    ids = [memory.pk for memory in memories]
-    older = Memory.objects.own(viewer).superseded().unpurged()
-    pairs = older.filter(superseded_by__in=ids).order_by("superseded_at", "id")
-    return {
-        successor: content.replace("`", "")
-        for successor, content in pairs.values_list("superseded_by", "content")
-        if successor is not None
-    }

@@ -227,8 +227,10 @@ def in_state(state: str, now: datetime) -> Q:
             return _SUPERSEDED
         case "expired":
             # Whether the periodic job has archived them or not.
+            # That it is archived says its reason already, but not to the index.
+            done = Q(archive_reason="expired", archived_at__isnull=False)
             late = Q(archived_at__isnull=True, superseded_at__isnull=True, expires_at__lte=now)
-            return (Q(archive_reason="expired") | late) & Q(purged_at__isnull=True)
+            return (done | late) & Q(purged_at__isnull=True)
     raise ValueError(f"unknown state {state!r}")
 
 

@@ -323,7 +323,13 @@ class Memory(models.Model):
                 condition=ACTIVE & models.Q(owner__isnull=False),
                 fastupdate=False,
             ),
-            # Serves the person's own forgotten, superseded and expired lists, and forgotten texts.
+            # Serves the person's own replaced rows, listed and counted.
+            models.Index(
+                fields=["owner", "-created_at", "id"],
+                name="memory_own_replaced",
+                condition=models.Q(superseded_at__isnull=False, archived_at__isnull=True),
+            ),
+            # Serves the person's own forgotten and expired lists, and forgotten texts.
             models.Index(
                 fields=["owner", "-archived_at"],
                 name="memory_own_archived",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db.models import QuerySet
 
-from junior_memory import compiled, conflicts, list_counts
+from junior_memory import around, compiled, conflicts, list_counts
 from junior_memory.access import NOBODY, Source, Viewer, host, person
 from junior_memory.compiled import Build, active_rows
 from junior_memory.models import Memory, PublicUse
@@ -22,6 +22,8 @@ BUILDS: tuple[Build, ...] = (
     list_counts._held,
     list_counts._states,
     conflicts.open_ids,
+    around._own,
+    around._earlier,
 )
 
 
