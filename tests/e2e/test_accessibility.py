@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from django.test import Client
 from django.urls import resolve, reverse
 from django.urls.converters import IntConverter, PathConverter, StringConverter, UUIDConverter
@@ -107,11 +108,12 @@ def test_neither_has_what_appears_after_a_move(cast: Cast, visit: Visit) -> None
     assert {name: said for name, said in found.items() if said} == {}
 
 
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
 def test_no_page_scrolls_sideways_on_narrow_and_broad_screens_also_with_large_text(
-    cast: Cast, visit: Visit
+    cast: Cast, visit: Visit, locale: str
 ) -> None:
     pages = live(cast)
-    page = visit(cast.root)
+    page = visit(cast.root, locale=locale)
     found = {}
     for name, path in pages.items():
         page.goto(path)
