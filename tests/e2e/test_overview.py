@@ -171,6 +171,17 @@ def test_bars_follow_the_theme(cast: Cast, visit: Visit) -> None:
     expect(page.locator("#cost .trace.bars .point path").first).to_have_css("fill", light)
 
 
+def test_a_chart_answers_the_pointer_in_the_readers_language(cast: Cast, visit: Visit) -> None:
+    spend(cast)
+    page = visit(cast.root, "/overview?days=7", locale="de-DE")
+    bars(page, "cost")
+    page.locator("#cost .chart-canvas").hover()
+    said = page.locator("#cost .hoverlayer")
+    day = r"^(Mo|Di|Mi|Do|Fr|Sa|So), \d+\. \w+ \d{4}"
+    expect(said).to_have_text(re.compile(day + r"\d+,\d\d\s\$ Auswertung"))
+    expect(page.locator("#cost .ytick").last).to_have_text(re.compile(r"^\d+,\d\d\s\$$"))
+
+
 def live_through_a_week(cast: Cast) -> None:
     """Let memories of every visibility come and one go, on some days of a week."""
     now = timezone.now()
