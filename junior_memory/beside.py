@@ -20,7 +20,10 @@ HEAD_START_SECONDS = 0.004
 """For a request to a model to leave before other work begins: beside that, in the same interpreter,
 it left 5 to 10 ms later, and its answer is what is waited for."""
 
-to_spare = threading.BoundedSemaphore(max(1, int(settings.WEB_CONNECTION_POOL["max_size"]) // 2))
+_SIZE = int(settings.WEB_CONNECTION_POOL["max_size"])
+to_spare = threading.BoundedSemaphore(max(1, _SIZE // 2))
+for_records = threading.BoundedSemaphore(max(1, _SIZE // 5))
+"""For records that nobody waits for: they take no place from a search."""
 
 
 def in_thread(

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import Error, IntegrityError, connection, connections
 
 from junior_memory import clock
-from junior_memory.beside import HEAD_START_SECONDS, in_thread, to_spare
+from junior_memory.beside import HEAD_START_SECONDS, for_records, in_thread
 from junior_memory.models import Agent, CompletedSession, ModelCall
 from junior_memory.owed import owe
 from junior_memory.pricing import price_of
@@ -95,7 +95,7 @@ class OpenCall:
     def _write_in_turn(self) -> None:
         if self._is_over.wait(HEAD_START_SECONDS):
             return
-        while not to_spare.acquire(timeout=SPARE_SECONDS):
+        while not for_records.acquire(timeout=SPARE_SECONDS):
             if self._is_over.is_set():
                 return
         try:
@@ -105,7 +105,7 @@ class OpenCall:
                 self._is_there = _insert_open(self.call)
         finally:
             connections.close_all()
-            to_spare.release()
+            for_records.release()
 
     def is_kept(self) -> bool:
         """True when there is a record to complete; one that is not begun by now is not written."""

@@ -153,7 +153,7 @@ def test_a_record_that_finds_no_connection_to_spare_is_written_with_its_end(
 ) -> None:
     taken = threading.BoundedSemaphore(1)
     taken.acquire()
-    monkeypatch.setattr(model_calls, "to_spare", taken)
+    monkeypatch.setattr(model_calls, "for_records", taken)
     seen: list[int] = []
 
     def answers(_: Question) -> str:
