@@ -88,8 +88,8 @@ class Listing:
         return count_list(
             self.viewer,
             now=self.now,
-            parts=self._active_parts if plain else None,
-            filters=self.query.filters,
+            parts=self._active_parts,
+            filters=self.query.filters if plain else None,
             since=self.since if with_news else None,
         )
 
@@ -98,6 +98,11 @@ class Listing:
         if self.parts is not None:
             return self.parts
         return list(parts_of(active_rows(self.viewer, self.now), self.viewer))
+
+    @property
+    def seen(self) -> Total:
+        """All active memories that the person sees, whatever the list shows."""
+        return self._counted.seen
 
     @property
     def waiting(self) -> int:
@@ -195,11 +200,6 @@ class Listing:
     def has_rare_filter(self) -> bool:
         """True when a filter is chosen that is otherwise folded away."""
         return bool(self.query.origin or self.query.agent)
-
-    @property
-    def is_everything(self) -> bool:
-        """True for all that the person sees, neither searched nor filtered."""
-        return self.is_active and not self.query.q and not self.query.is_narrowed
 
     @property
     def is_active(self) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from uuid import UUID
 
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
 from dashboard import words
@@ -92,12 +93,15 @@ def read_rows(
     `group` is the heading that stands above the first row already; None means no headings.
     """
     around = read_around(viewer, [memory.pk for memory in memories], now=now)
+    headings: dict[date, str] = {}
     rows: list[Row] = []
     for memory in memories:
         match = (matches or {}).get(memory.pk)
         heading = ""
         if group is not None:
-            name = words.group_of(memory.created_at, now=now)
+            day = localtime(memory.created_at).date()
+            name = headings.get(day) or words.group_of(memory.created_at, now=now)
+            headings[day] = name
             heading, group = (name, name) if name != group else ("", group)
         rows.append(
             Row(

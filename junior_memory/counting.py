@@ -64,9 +64,16 @@ class _Sort(NamedTuple):
     origin: str
     agent: str
 
-    def fits(self, filters: Filters) -> bool:
-        """True when these rows pass every filter."""
-        return all(getattr(filters, name) in {"", getattr(self, name)} for name in self._fields)
+    def choices(self, filters: Filters) -> list[tuple[str, str]]:
+        """Return the choices of filters that leave these rows, the others staying as they are."""
+        missed = [
+            name for name in FACETS if getattr(filters, name) not in {"", getattr(self, name)}
+        ]
+        if len(missed) > 1:
+            return []
+        found = [(name, getattr(self, name)) for name in missed or FACETS]
+        found += [] if missed else [TOTAL]
+        return found + ([EVERYTHING] if missed in ([], ["visibility"]) else [])
 
 
 FACETS = _Sort._fields
@@ -161,25 +168,29 @@ def facets_of(
     choices: Iterable[tuple[str, str]] = (),
 ) -> FilterCounts:
     """Add sorts up to what each choice leaves; of large sets each choice is counted for itself."""
-    mine, theirs = sorts.own, sorts.shared
-    offered = {(name, getattr(sort, name)) for sort in {*mine, *theirs} for name in FACETS}
-    offered |= set(choices)
-    wanted = {(name, value): replace(filters, **{name: value}) for name, value in offered}
-    wanted |= {TOTAL: filters, EVERYTHING: replace(filters, visibility="")}
-    found = _found(large, wanted, sorts.agents)
-    totals = {
-        choice: Total.of(_sum(mine, chosen), _sum(theirs, chosen) + found[choice])
-        for choice, chosen in wanted.items()
-    }
+    mine, theirs = _by_choice(sorts.own, filters), _by_choice(sorts.shared, filters)
+    offered = {TOTAL, EVERYTHING, *mine, *theirs, *choices}
+    if large:
+        # What stands in the filters is a choice's own value; the rest of them stays.
+        asked = {
+            (name, value): replace(filters, **{name: value}) for name, value in offered if name
+        }
+        asked |= {TOTAL: filters, EVERYTHING: replace(filters, visibility="")}
+        theirs += _found(large, asked, sorts.agents)
+    totals = {choice: Total.of(mine[choice], theirs[choice]) for choice in offered}
     facets: dict[str, dict[str, Total]] = {name: {} for name in FACETS}
-    for name, value in sorted(offered):
+    for name, value in sorted(offered - {TOTAL, EVERYTHING}):
         if totals[name, value].value:
             facets[name][value] = totals[name, value]
     return FilterCounts(totals[TOTAL], totals[EVERYTHING], **facets)
 
 
-def _sum(sorts: Counter[_Sort], filters: Filters) -> int:
-    return sum(count for sort, count in sorts.items() if sort.fits(filters))
+def _by_choice(sorts: Counter[_Sort], filters: Filters) -> Counter[tuple[str, str]]:
+    found: Counter[tuple[str, str]] = Counter()
+    for sort, count in sorts.items():
+        for choice in sort.choices(filters):
+            found[choice] += count
+    return found
 
 
 OWN, SHARED, AGENT = "own", "shared", "agent"
@@ -199,6 +210,11 @@ class Sorts:
     own: Counter[_Sort]
     shared: Counter[_Sort]
     agents: dict[Any, str]
+
+    @property
+    def total(self) -> Total:
+        """All of them."""
+        return Total.of(self.own.total(), self.shared.total())
 
     @classmethod
     def read(cls, rows: Sequence[tuple[Any, ...]]) -> Sorts:

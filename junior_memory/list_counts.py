@@ -15,7 +15,7 @@ from django.db.models import Case, Q, QuerySet, Value, When
 
 from junior_memory import conflicts
 from junior_memory.access import Viewer
-from junior_memory.compiled import Build, active_rows, compiled
+from junior_memory.compiled import Build, compiled
 from junior_memory.counting import (
     COUNTED,
     FilterCounts,
@@ -25,25 +25,31 @@ from junior_memory.counting import (
     facets_of,
     sort_statements,
     total_of,
+    total_statements,
 )
-from junior_memory.filters import NO_FILTERS, Filters
+from junior_memory.filters import Filters
 from junior_memory.models import Memory, Origin
-from junior_memory.parts import Fragment, Part, fetch_all, parts_of
+from junior_memory.parts import Fragment, Part, fetch_all
 from junior_memory.querysets import in_state
 
 COUNTED_STATES = ("superseded", "expired", "forgotten")
 """States other than active in which a list shows a person's own rows."""
 
-STATE, HELD, DISAGREE, NEW, NEW_SHARED = "state", "held", "disagree", "new", "new shared"
+STATE, HELD, DISAGREE, SEEN = "state", "held", "disagree", "seen"
+NEW, NEW_SHARED = "new", "new shared"
 
 
 @dataclass(frozen=True, slots=True)
 class ListCounts:
-    """What a page of the list counts; `filters` where its active rows were counted."""
+    """What a page of the list counts; `seen` are all active memories that the person sees.
+
+    `filters` say what each choice leaves of these, where it was asked.
+    """
 
     states: dict[str, int]
     waiting: int
     new: Total
+    seen: Total
     filters: FilterCounts | None = None
 
 
@@ -51,30 +57,43 @@ def count_list(
     viewer: Viewer,
     *,
     now: datetime,
-    parts: Sequence[Part] | None = None,
-    filters: Filters = NO_FILTERS,
+    parts: Sequence[Part],
+    filters: Filters | None = None,
     since: datetime | None = None,
 ) -> ListCounts:
-    """Count for a list of a person. One statement, and one for their parts where there are none.
+    """Count for a list of a person whose active rows have these parts. One statement.
 
-    With `parts`, those of the active rows, what each filter leaves of them; with `since`, what came
-    after it without the person's doing.
+    With `filters`, what each choice leaves; with `since`, what came after it without the person's
+    doing.
     """
     statements = [_by_state(viewer, now), *waiting_statements(viewer, now)]
-    if parts is not None:
+    if filters is not None:
         statements += sort_statements(*apart(parts, viewer))
+    else:
+        statements += [_named(one) for one in total_statements(parts, viewer)]
     if since is not None:
-        shown = parts if parts is not None else list(parts_of(active_rows(viewer, now), viewer))
-        statements += _new(viewer, shown, since)
+        statements += _new(viewer, parts, since)
     rows = fetch_all([one for one in statements if one is not None])
     states = dict.fromkeys(COUNTED_STATES, 0)
     states |= {row[1]: row[5] for row in rows if row[0] == STATE}
+    sorts = Sorts.read(rows)
+    seen = total_of((row[5], row[1] == "shared") for row in rows if row[0] == SEEN)
     return ListCounts(
         states=states,
         waiting=sum(row[5] for row in rows if row[0] in {HELD, DISAGREE}),
         new=total_of((row[5], row[0] == NEW_SHARED) for row in rows if row[0] in {NEW, NEW_SHARED}),
-        filters=facets_of(Sorts.read(rows), filters) if parts is not None else None,
+        seen=sorts.total if filters is not None else seen,
+        filters=facets_of(sorts, filters) if filters is not None else None,
     )
+
+
+def _named(total: Fragment) -> Fragment:
+    """Turn a total into a row of counts."""
+    sql = (
+        f"SELECT '{SEEN}', CASE WHEN shared THEN 'shared' ELSE '' END, '', '', NULL::uuid, rows"  # noqa: S608
+        f" FROM ({total.sql}) AS total"
+    )
+    return Fragment(sql, total.values)
 
 
 def count_waiting(viewer: Viewer, *, now: datetime) -> int:

@@ -59,8 +59,7 @@ def list_memories(request: HtmxHttpRequest) -> HttpResponse:
     since = new_since(request, now=now)
     size = MORE_SIZE if query.place and wants_part(request) else PAGE_SIZE
     listing = read_listing(viewer_of(request), query, now=now, since=since, size=size)
-    if listing.is_everything:
-        setattr(request, COUNTED_BY, lambda: listing.counts.total)
+    setattr(request, COUNTED_BY, lambda: listing.seen)
     setattr(request, WAITING_BY, lambda: listing.waiting)
     context = {"listing": listing, "here": listing.url, "add": AddMemoryForm()}
     response = render(request, LIST, context, part=RESULTS if query.place is None else PAGE)
