@@ -11,14 +11,16 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
+from django.db.models import Model, Q, QuerySet
 from django.utils.dateparse import parse_datetime
 
 from junior_memory import clock, people
 from junior_memory.access import Viewer
 from junior_memory.audit import Doer, record_audit
 from junior_memory.errors import InvalidInput, JuniorMemoryError
+from junior_memory.legs import lend_connection, may_part
 from junior_memory.memories import NewMemory, Outcome, create_memory
 from junior_memory.models import (
     Agent,
@@ -44,6 +46,9 @@ VERSION = 1
 MAX_IMPORT_BYTES = 50 * 1024 * 1024
 MAX_REFUSALS = 1000
 CHUNK = 500
+"""Rows that are read at once."""
+
+Row = TypeVar("Row", bound=Model)
 
 
 def state_of(memory: Memory, now: datetime) -> str:
@@ -97,7 +102,7 @@ def _records(user: User, now: datetime) -> Iterator[dict[str, Any]]:
         "timeZone": user.time_zone,
         "neverLearnTopics": user.never_learn_topics,
     }
-    for identity in Identity.objects.filter(user=user).iterator(CHUNK):
+    for identity in _in_pieces(Identity.objects.filter(user=user)):
         yield {
             "type": "identity",
             "provider": identity.provider,
@@ -105,7 +110,7 @@ def _records(user: User, now: datetime) -> Iterator[dict[str, Any]]:
             "subject": identity.subject,
             "linkedAt": identity.linked_at,
         }
-    for token in ApiToken.objects.filter(user=user).iterator(CHUNK):
+    for token in _in_pieces(ApiToken.objects.filter(user=user)):
         yield {
             "type": "token",
             "prefix": token.prefix,
@@ -116,7 +121,7 @@ def _records(user: User, now: datetime) -> Iterator[dict[str, Any]]:
             "revokedAt": token.revoked_at,
         }
     yield from _memory_records(user, now)
-    for mark in Tombstone.objects.filter(person=user).iterator(CHUNK):
+    for mark in _in_pieces(Tombstone.objects.filter(person=user)):
         yield {
             "type": "tombstone",
             "id": mark.pk,
@@ -125,16 +130,15 @@ def _records(user: User, now: datetime) -> Iterator[dict[str, Any]]:
             "createdAt": mark.created_at,
             "blocked": mark.blocked_count,
         }
-    for receipt in ErasureReceipt.objects.filter(person=user).iterator(CHUNK):
+    for receipt in _in_pieces(ErasureReceipt.objects.filter(person=user)):
         yield {
             "type": "receipt",
             "id": receipt.memory_id,
             "places": receipt.places,
             "erasedAt": receipt.erased_at,
         }
-    for session in (
-        CompletedSession.objects.filter(owner=user).defer("extraction_cache").iterator(CHUNK)
-    ):
+    sessions = CompletedSession.objects.filter(owner=user).defer("extraction_cache")
+    for session in _in_pieces(sessions):
         yield {
             "type": "session",
             "sessionId": session.session_id,
@@ -144,7 +148,7 @@ def _records(user: User, now: datetime) -> Iterator[dict[str, Any]]:
             "completedAt": session.completed_at,
             "transcript": session.transcript,
         }
-    for event in ConversationEvent.objects.filter(owner=user).iterator(CHUNK):
+    for event in _in_pieces(ConversationEvent.objects.filter(owner=user)):
         yield {
             "type": "event",
             "name": event.name,
@@ -153,7 +157,7 @@ def _records(user: User, now: datetime) -> Iterator[dict[str, Any]]:
             "payload": event.payload,
             "createdAt": event.created_at,
         }
-    for entry in AuditEntry.objects.filter(person=user).iterator(CHUNK):
+    for entry in _in_pieces(AuditEntry.objects.filter(person=user)):
         yield {
             "type": "activity",
             "action": entry.action,
@@ -163,10 +167,33 @@ def _records(user: User, now: datetime) -> Iterator[dict[str, Any]]:
         }
 
 
+def _in_pieces(rows: QuerySet[Row, Row], *, since: str = "") -> Iterator[Row]:
+    """Read rows by their key, or by a moment and key, a piece at a time.
+
+    Whoever takes an export may take their time: meanwhile it holds no connection to the database.
+    """
+    order = (since, "pk") if since else ("pk",)
+    rows = rows.order_by(*order)
+    left = rows
+    while True:
+        piece = list(left[:CHUNK])
+        if may_part():
+            lend_connection()
+        yield from piece
+        if len(piece) < CHUNK:
+            return
+        last = piece[-1]
+        following = Q(pk__gt=last.pk)
+        if since:
+            at = getattr(last, since)
+            following = Q(**{f"{since}__gt": at}) | Q(**{since: at}) & following
+        left = rows.filter(following)
+
+
 def _memory_records(user: User, now: datetime) -> Iterator[dict[str, Any]]:
     """Yield every row that belongs to the person, was written by or is about them."""
-    rows = Memory.objects.concerning(user).for_list().order_by("created_at", "id")
-    for memory in rows.iterator(CHUNK):
+    rows = Memory.objects.concerning(user).for_list()
+    for memory in _in_pieces(rows, since="created_at"):
         yield {
             "type": "memory",
             "id": memory.pk,

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from junior_memory import access, errors, exchange
 from junior_memory.models import Memory
@@ -102,3 +103,35 @@ def test_own_export_comes_home_without_a_twin(cast: Cast, now: datetime) -> None
     assert (away.imported, away.existing) == (2, 0)
     again = exchange.import_lines(access.person(cast.bob), lines, doer=BY_TEST, now=now)
     assert (again.imported, again.existing) == (0, 2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_export_that_is_taken_slowly_holds_no_connection(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else everybody who takes theirs slowly would take a connection from all others."""
+    monkeypatch.setattr(exchange, "CHUNK", 3)
+    wanted = [make_memory(owner=cast.alice, content=f"Likes island {n}.").content for n in range(8)]
+    lent: list[bool] = []
+    monkeypatch.setattr(exchange, "lend_connection", lambda: lent.append(True))
+    got = []
+    for line in exchange.export_lines(cast.alice, doer=BY_TEST):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_cursors WHERE name <> ''")
+            assert cursor.fetchone() == (0,)
+        connection.close()
+        got.append(json.loads(line))
+    assert [one["content"] for one in got if one["type"] == "memory"] == wanted
+    assert got[-1]["lines"] == len(got) - 1
+    assert len(lent) >= 9
+
+
+@pytest.mark.django_db
+def test_an_export_reads_every_row_once_also_those_of_one_moment(
+    cast: Cast, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exchange, "CHUNK", 2)
+    ids = {str(make_memory(owner=cast.alice, content=f"Fact {n}.", now=now).pk) for n in range(7)}
+    lines = [json.loads(line) for line in exchange.export_lines(cast.alice, doer=BY_TEST)]
+    told = [one["id"] for one in lines if one["type"] == "memory"]
+    assert (len(told), set(told)) == (7, ids)
