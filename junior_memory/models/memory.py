@@ -278,6 +278,12 @@ class Memory(models.Model):
                 name="memory_public_sorts",
                 condition=ACTIVE & models.Q(visibility="public"),
             ),
+            # Serves what is public about somebody, which a what-if tells apart.
+            models.Index(
+                fields=["subject_key"],
+                name="memory_public_about",
+                condition=ACTIVE & models.Q(visibility="public", subject_type="user"),
+            ),
             # Serves staff's list of removed public rows.
             models.Index(
                 fields=["-archived_at"],
