@@ -437,7 +437,7 @@ def test_recall_keeps_its_deadline_when_the_embedder_does_not(
     cast: Cast, now: datetime, fake: FakeEmbedder
 ) -> None:
     make_memory(content="tea with milk", owner=cast.alice, now=now)
-    ask(cast, "warm up", now)
+    ask(cast, "milk in the tea", now)
     fake.delay_seconds = 4
     begun = time.monotonic()
     answer = ask(cast, "tea with milk", now, deadline_ms=1_500)
