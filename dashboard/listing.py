@@ -17,6 +17,7 @@ from dashboard.rows import Row, read_rows
 from junior_memory.access import Viewer
 from junior_memory.compiled import active_rows
 from junior_memory.counting import FilterCounts, Total, count_by_filter
+from junior_memory.lexical.leg import Plan
 from junior_memory.list_counts import ListCounts, count_list
 from junior_memory.models import Memory, MemoryKind, Origin, Visibility
 from junior_memory.newest import read_newest
@@ -79,6 +80,7 @@ class Listing:
     degraded: tuple[str, ...] = ()
 
     parts: Sequence[Part] | None = None
+    plan: Plan | None = None
 
     @cached_property
     def _counted(self) -> ListCounts:
@@ -118,6 +120,7 @@ class Listing:
             filters=self.query.filters,
             state=self.query.state,
             now=self.now,
+            plan=self.plan,
         )
 
     @property
@@ -130,6 +133,9 @@ class Listing:
             )
             if not total.value:
                 found = _("No memory holds these words; these come close in meaning.")
+            elif not self.rows:
+                # Redrawn beside rows that stay where they are: in what order, they were told.
+                found = ngettext("{n} memory matches.", "{n} memories match.", total.value)
             elif any(row.by_meaning for row in self.rows):
                 found = ngettext(
                     "{n} memory matches, best first; then what comes close in meaning.",
@@ -355,6 +361,7 @@ def _ranked(viewer: Viewer, query: ListQuery, size: int, *, now: datetime) -> Li
         filters=query.filters,
         state=query.state,
         now=now,
+        with_total=False,
     )
     shown = found.hits[:size]
     matches = {hit.memory.pk: hit.match for hit in shown}
@@ -375,6 +382,7 @@ def _ranked(viewer: Viewer, query: ListQuery, size: int, *, now: datetime) -> Li
         rows=rows,
         next_place=Place(offset=after) if more else None,
         degraded=found.degraded,
+        plan=found.plan,
     )
 
 

@@ -54,6 +54,16 @@ def test_forget_with_htmx_puts_the_way_back_in_its_place_and_corrects_the_counts
     assert not is_active(memory)
 
 
+def test_forget_in_a_search_says_how_many_still_match_and_nothing_of_their_order(
+    cast: Cast, alice_client: Client
+) -> None:
+    memory = make_memory(content="Drinks oolong.", owner=cast.alice)
+    make_memory(content="Prefers oolong in summer.", owner=cast.alice)
+    url = f"/memories/{memory.pk}/forget"
+    part = text(alice_client.post(url, {"next": "/memories?q=oolong"}, headers=HTMX))
+    assert "1 memory matches.<" in part
+
+
 def test_what_was_just_done_is_said_once_and_without_the_text(
     cast: Cast, alice_client: Client
 ) -> None:
