@@ -29,6 +29,8 @@ _database |= {
 
 django.setup(set_prefix=False)
 
+from junior_memory.legs import lend_connection  # noqa: E402 - models want the set-up
+
 
 class InOneGo(ASGIHandler):
     """Runs a request's middleware and its view in one go, in the request's own thread.
@@ -43,7 +45,13 @@ class InOneGo(ASGIHandler):
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
         """See the class."""
-        return await sync_to_async(self.get_response, thread_sensitive=True)(request)
+        return await sync_to_async(self._answer, thread_sensitive=True)(request)
+
+    def _answer(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer, and need no database any more: whoever reads it may take their time."""
+        response = self.get_response(request)
+        lend_connection()
+        return response
 
 
 application = BodyLimit(InOneGo())
