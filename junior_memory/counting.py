@@ -15,12 +15,15 @@ from typing import Any, NamedTuple
 from junior_memory import clock, lexical
 from junior_memory.access import Viewer
 from junior_memory.filters import NO_FILTERS, Filters
-from junior_memory.lexical.leg import make_plan
+from junior_memory.lexical.leg import Plan, make_plan
 from junior_memory.models import Memory, MemoryKind, Origin, Visibility
 from junior_memory.parts import Fragment, Part, bounded_counts, fetch_all, parts_of
 
 COUNTED = 1_000
 """Shared rows up to which counts are exact (DESIGN 6)."""
+
+SAMPLED = 4_000
+"""Shared rows found by words of which each is looked at; of more these are."""
 
 MAX_AGENTS = 50
 """Agents that a filter offers over a large shared set."""
@@ -128,8 +131,11 @@ def count_by_filter(
     filters: Filters = NO_FILTERS,
     state: str = "active",
     now: datetime | None = None,
+    plan: Plan | None = None,
 ) -> FilterCounts:
     """Count what each choice of each filter would leave of a list or a search.
+
+    `plan` is that of the same search, where it has been made.
 
     In any state but active these are the viewer's own rows (for held ones: those they may decide).
     """
@@ -142,7 +148,7 @@ def count_by_filter(
         # One's own rows are never public ones, which no index knows.
         parts = [part for part in parts if not part.is_shared]
     if query.strip():
-        plan = make_plan(lexical.query_terms(query), parts, by_characters=True)
+        plan = plan or make_plan(lexical.query_terms(query), parts, by_characters=True)
         parts = [part.having(plan.matching(part)) for part in parts]
     own, shared = apart(parts, viewer)
     if state == "active" and not query.strip():
@@ -151,32 +157,33 @@ def count_by_filter(
 
 
 def _count_facets(own: Sequence[Part], shared: Sequence[Part], filters: Filters) -> FilterCounts:
-    counts = bounded_counts(shared, limit=COUNTED + 1)
-    pairs = list(zip(shared, counts, strict=True))
-    large = [part for part, count in pairs if count > COUNTED]
-    few = [part for part, count in pairs if count and part not in large]
-    sorts = Sorts.read(fetch_all([_AGENTS, *map(_grouped, own), *map(_grouped_shared, few)]))
-    choices = _possible(sorts.agents.values(), filters) if large else set()
-    return facets_of(sorts, filters, large=large, choices=choices)
+    rows = fetch_all([_AGENTS, *map(_grouped, own), *map(_sampled, shared)])
+    read: Counter[str] = Counter()
+    for about, visibility, *_, count in rows:
+        read[visibility] += count if about == SHARED else 0
+    large = [part for part in shared if read[part.name] >= SAMPLED]
+    return facets_of(Sorts.read(rows), filters, large=large)
 
 
-def facets_of(
-    sorts: Sorts,
-    filters: Filters,
-    *,
-    large: Sequence[Part] = (),
-    choices: Iterable[tuple[str, str]] = (),
-) -> FilterCounts:
-    """Add sorts up to what each choice leaves; of large sets each choice is counted for itself."""
+def facets_of(sorts: Sorts, filters: Filters, *, large: Sequence[Part] = ()) -> FilterCounts:
+    """Add sorts up to what each choice leaves.
+
+    Of large sets the sorts are those of some rows: choices that these leave more than COUNTED of
+    are known, the others are counted each for itself.
+    """
+    names = {part.name for part in large}
     mine, theirs = _by_choice(sorts.own, filters), _by_choice(sorts.shared, filters)
-    offered = {TOTAL, EVERYTHING, *mine, *theirs, *choices}
+    offered = {TOTAL, EVERYTHING, *mine, *theirs}
     if large:
-        # What stands in the filters is a choice's own value; the rest of them stays.
-        asked = {
-            (name, value): replace(filters, **{name: value}) for name, value in offered if name
-        }
-        asked |= {TOTAL: filters, EVERYTHING: replace(filters, visibility="")}
-        theirs += _found(large, asked, sorts.agents)
+        offered |= _possible(sorts.agents.values(), filters)
+        asked = {TOTAL: filters, EVERYTHING: replace(filters, visibility="")}
+        asked |= {each: replace(filters, **{each[0]: each[1]}) for each in offered if each[0]}
+        asked = {each: chosen for each, chosen in asked.items() if theirs[each] <= COUNTED}
+        whole = Counter(
+            {s: count for s, count in sorts.shared.items() if s.visibility not in names}
+        )
+        exact, found = _by_choice(whole, filters), _found(large, asked, sorts.agents)
+        theirs.update({each: exact[each] + found[each] - theirs[each] for each in asked})
     totals = {choice: Total.of(mine[choice], theirs[choice]) for choice in offered}
     facets: dict[str, dict[str, Total]] = {name: {} for name in FACETS}
     for name, value in sorted(offered - {TOTAL, EVERYTHING}):
@@ -252,8 +259,11 @@ def _grouped(part: Part) -> Fragment:
     return part.select(Fragment(f"'{OWN}', {_SORT}, count(*)"), Fragment(f"GROUP BY {_SORT}"))
 
 
-def _grouped_shared(part: Part) -> Fragment:
-    return part.select(Fragment(f"'{SHARED}', {_SORT}, count(*)"), Fragment(f"GROUP BY {_SORT}"))
+def _sampled(part: Part) -> Fragment:
+    """Count shared rows that were found by words, by sort: all of them up to SAMPLED."""
+    some = part.select(Fragment(_SORT), Fragment("LIMIT %s", (SAMPLED,)))
+    sql = f"SELECT '{SHARED}', {_SORT}, count(*) FROM ({some.sql}) AS sampled GROUP BY {_SORT}"  # noqa: S608
+    return Fragment(sql, some.values)
 
 
 _EVERY_SORT = Fragment(

@@ -84,12 +84,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One page of hits in order; `total` counts word and character hits."""
+    """One page of hits in order; `total` counts word and character hits, where that was asked.
+
+    `plan` says what was asked of words, for whoever counts by it (`count_by_filter`).
+    """
 
     hits: tuple[Hit, ...]
     relation: str
     total: int
     degraded: tuple[str, ...]
+    plan: Plan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,7 @@ def search_memories(
     state: str = "active",
     now: datetime | None = None,
     on_behalf: OnBehalf | None = None,
+    with_total: bool = True,
 ) -> SearchResult:
     """Find what a viewer may see, best first; in other states than active, their own rows by words.
 
@@ -142,7 +147,7 @@ def search_memories(
         answer = find_by_words(
             viewer, rows(), query, size=size, filters=filters, by_characters=True
         )
-        if answer.plan is not None:
+        if answer.plan is not None and with_total:
             total = _count_matching(viewer, answer.plan, answer.parts)
         return answer
 
@@ -182,6 +187,7 @@ def search_memories(
         relation=total.relation,
         total=total.value,
         degraded=gathered.answer.degraded,
+        plan=gathered.plan,
     )
 
 
