@@ -30,7 +30,7 @@ class OtherSites(MiddlewareMixin):
         if any("\x00" in value for value in request.COOKIES.values()):
             # A quoted cookie may spell one; no key of a session can be looked up by it.
             return errors.bad_request(request)
-        if "Authorization" in request.headers or _is_welcome(request):
+        if _has_token(request) or _is_welcome(request):
             return None
         return errors.foreign(request)
 
@@ -43,6 +43,11 @@ class OtherSites(MiddlewareMixin):
         for name, value in KEPT_TO_US.items():
             response.headers.setdefault(name, value)
         return response
+
+
+def _has_token(request: HttpRequest) -> bool:
+    """True for a bearer's. Name and password from an address are sent by a browser led astray."""
+    return request.headers.get("Authorization", "").strip().lower().startswith("bearer ")
 
 
 def _is_welcome(request: HttpRequest) -> bool:

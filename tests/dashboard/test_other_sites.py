@@ -69,6 +69,12 @@ def test_a_program_with_a_token_is_no_browser_led_astray(cast: Cast) -> None:
     assert answer.status_code == 200
 
 
+def test_a_name_and_password_in_the_address_open_no_way_around(cast: Cast, sign_in: SignIn) -> None:
+    basic = {"authorization": "Basic bWU6c2VjcmV0"}
+    answer = sign_in(cast.alice).get("/settings/export", headers=ELSEWHERE | basic)
+    assert answer.status_code == 403
+
+
 @pytest.mark.parametrize("path", [*PATHS, "/sign-in", "/nowhere", "/healthz", "/reset-password"])
 def test_every_answer_says_who_may_frame_embed_and_keep_it(
     cast: Cast, sign_in: SignIn, path: str
