@@ -269,6 +269,7 @@ def test_every_number_agrees_also_where_there_is_more_than_is_counted(
     counted: int,
 ) -> None:
     monkeypatch.setattr("junior_memory.counting.COUNTED", counted)
+    monkeypatch.setattr("junior_memory.counting.SAMPLED", counted + 1)
     monkeypatch.setattr(lexical_leg, "COMMON_AT", counted)
     monkeypatch.setattr(lexical_leg, "LARGE_AT", counted)
     some_of_everything(cast)
@@ -284,6 +285,7 @@ def test_team_rows_are_shared_and_those_one_wrote_are_ones_own(
     cast: Cast, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("junior_memory.counting.COUNTED", 2)
+    monkeypatch.setattr("junior_memory.counting.SAMPLED", 3)
     for place in range(4):
         make_memory(content=f"Note {place}.", owner=cast.bob, visibility="org", org=cast.org)
     alice, bob = sign_in(cast.alice), sign_in(cast.bob)

@@ -263,6 +263,7 @@ def test_large_public_sets_count_at_least_and_search_by_rarer_words(
     monkeypatch.setattr(lexical_leg, "COMMON_AT", 50)
     monkeypatch.setattr(lexical_leg, "LARGE_AT", 50)
     monkeypatch.setattr("junior_memory.counting.COUNTED", 60)
+    monkeypatch.setattr("junior_memory.counting.SAMPLED", 61)
     shared = {"visibility": "public", "owner": None}
     remember(cast, [f"Common harbour entry {n}" for n in range(80)], now, **shared)
     (wanted,) = remember(
