@@ -7,6 +7,7 @@ from django.utils.translation import gettext_noop
 
 from dashboard.amounts import number, usd
 from junior_memory import paid_calls, spending
+from junior_memory.providers.base import OPEN
 from junior_memory.spending import Share, Total
 
 PURPOSES = {
@@ -28,6 +29,7 @@ OPERATIONS = {
 }
 OUTCOMES = {
     paid_calls.UNUSED: gettext_noop("Answered for nothing"),
+    OPEN: gettext_noop("No answer noted"),
     "timeout": gettext_noop("Too late"),
     "failed": gettext_noop("Connection lost"),
     "rate_limited": gettext_noop("Too many requests"),
