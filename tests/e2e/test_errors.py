@@ -56,7 +56,7 @@ ERRORS: dict[int, tuple[str, Provoke]] = {
     400: ("That did not work", send_what_cannot_be_read),
     403: ("Not allowed", ask_for_what_is_not_allowed),
     404: ("Nothing here", ask_for_what_is_not_there),
-    429: ("That did not work", try_too_often),
+    429: ("Too many tries", try_too_often),
     500: ("Something went wrong", fail(RuntimeError("broken on purpose"))),
     503: ("One moment", fail(OperationalError("the database is away"))),
 }
