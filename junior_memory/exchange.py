@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
+from uuid import UUID
 
 from django.db.models import Model, Q, QuerySet
 from django.utils.dateparse import parse_datetime
@@ -19,7 +22,7 @@ from django.utils.dateparse import parse_datetime
 from junior_memory import clock, people
 from junior_memory.access import Viewer
 from junior_memory.audit import Doer, record_audit
-from junior_memory.errors import InvalidInput, JuniorMemoryError
+from junior_memory.errors import InvalidInput, JuniorMemoryError, RateLimited
 from junior_memory.legs import lend_connection, may_part
 from junior_memory.memories import NewMemory, Outcome, create_memory
 from junior_memory.models import (
@@ -48,7 +51,14 @@ MAX_REFUSALS = 1000
 CHUNK = 500
 """Rows that are read at once."""
 
+IMPORTS_AT_ONCE = 3
+AGAIN_SECONDS = 30
+"""Imports of one process, and when to come again while they are under way."""
+
 Row = TypeVar("Row", bound=Model)
+
+_importing: set[UUID] = set()
+_guard = threading.Lock()
 
 
 def state_of(memory: Memory, now: datetime) -> str:
@@ -238,16 +248,18 @@ def import_lines(
     """Import the active memories of an export as private rows with new ids.
 
     Secrets, quota and tombstones apply, line by line; twice changes nothing. A closing line whose
-    checksum does not fit refuses the whole file before anything is written. Raises InvalidInput.
+    checksum does not fit refuses the whole file before anything is written. A person's imports come
+    one after the other, and a process takes few at once. Raises InvalidInput, RateLimited.
     """
     moment = now or clock.now()
     if viewer.user is None:
         raise InvalidInput
-    kept = [line for line in lines if line.strip()]
-    _check_closing(kept)
     result = Imported(refused=[])
-    for number, line in enumerate(kept, start=1):
-        _import_line(viewer.user, number, line, result, moment)
+    with _turn_of(viewer.user):
+        kept = [line for line in lines if line.strip()]
+        _check_closing(kept)
+        for number, line in enumerate(kept, start=1):
+            _import_line(viewer.user, number, line, result, moment)
     record_audit(
         "imported",
         doer,
@@ -258,6 +270,20 @@ def import_lines(
         blocked=result.blocked,
     )
     return result
+
+
+@contextmanager
+def _turn_of(user: User) -> Iterator[None]:
+    """Let a person's import be their only one here: each may keep a connection for minutes."""
+    with _guard:
+        if user.pk in _importing or len(_importing) >= IMPORTS_AT_ONCE:
+            raise RateLimited(retry_after_seconds=AGAIN_SECONDS)
+        _importing.add(user.pk)
+    try:
+        yield
+    finally:
+        with _guard:
+            _importing.remove(user.pk)
 
 
 def _check_closing(lines: list[str]) -> None:

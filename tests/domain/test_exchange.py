@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -135,3 +136,23 @@ def test_an_export_reads_every_row_once_also_those_of_one_moment(
     lines = [json.loads(line) for line in exchange.export_lines(cast.alice, doer=BY_TEST)]
     told = [one["id"] for one in lines if one["type"] == "memory"]
     assert (len(told), set(told)) == (7, ids)
+
+
+def test_a_persons_imports_take_turns_and_a_process_takes_few_at_once(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each may take minutes, and with them a connection that everybody else wants."""
+    begun: list[str] = []
+
+    def lines() -> Iterator[str]:
+        with pytest.raises(errors.RateLimited):
+            take(cast, json.dumps(memory()))
+        monkeypatch.setattr(exchange, "IMPORTS_AT_ONCE", 1)
+        with pytest.raises(errors.RateLimited):
+            exchange.import_lines(access.person(cast.bob), closed(), doer=BY_TEST)
+        begun.append("was refused twice")
+        yield from closed(json.dumps(memory()))
+
+    done = exchange.import_lines(access.person(cast.alice), lines(), doer=BY_TEST)
+    assert (begun, done.imported) == (["was refused twice"], 1)
+    assert take(cast, json.dumps(memory())).existing == 1
