@@ -70,6 +70,18 @@ _OWNERLESS = Case(
     When(_IS_UPKEEP, then=Value(UPKEEP)), default=Value(NOTHING), output_field=CharField()
 )
 
+
+def purpose_of(event: str, operation: str, outcome: str, *, is_loose: bool) -> str:
+    """Say what calls were for by the name of their event; without one, whether they were of use.
+
+    As `owned` and `ownerless` say it of rows. `is_loose`: for no session, recall or tool call.
+    """
+    if event:
+        return _BY_EVENT.get(event, EXTRACTION)
+    is_upkeep = is_loose and outcome == GOOD and operation in UPKEEP_OPERATIONS
+    return UPKEEP if is_upkeep else NOTHING
+
+
 Calls = QuerySet[Any, Any]
 """Model calls with what they count as: `at`, `day`, `purpose`."""
 
@@ -104,6 +116,24 @@ class Which(Narrowing):
 
     since: datetime
     until: datetime
+
+    @property
+    def is_of_lines(self) -> bool:
+        """True when it asks for nothing but what calls of one line agree in (`admits`)."""
+        return self.event_id is None and not self.is_unpriced
+
+    def admits(self, *, purpose: str, operation: str, model: str, outcome: str) -> bool:
+        """True when calls that agree in these are meant, whenever they were."""
+        wanted = GOOD if self.reason == UNUSED else self.reason
+        return (
+            self.operation in {None, operation}
+            and self.model in {None, model}
+            and operation not in self.not_operations
+            and model not in self.not_models
+            and self.outcome in {"", outcome}
+            and (not self.reason or (purpose, outcome) == (NOTHING, wanted))
+            and (self.purpose in {"", purpose} or (self.purpose == USED and purpose != NOTHING))
+        )
 
     @property
     def _narrowed(self) -> Q:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -22,9 +22,9 @@ from django.db import connection, transaction
 from django.db.models import Count, F, Max, Q, Sum
 
 from junior_memory import clock, turnover
-from junior_memory.day_windows import WINDOWS, days_until, since_of
+from junior_memory.day_windows import WINDOWS, days_until, end_of, since_of, start_of
 from junior_memory.event_rows import CAPTURES, IS_USEFUL, RECALLS, event_rows
-from junior_memory.models import ModelCall
+from junior_memory.models import CallTally, ModelCall
 from junior_memory.paid_calls import (
     NOTHING,
     PURPOSES,
@@ -32,6 +32,7 @@ from junior_memory.paid_calls import (
     Which,
     owned,
     ownerless,
+    purpose_of,
     reason_of,
 )
 
@@ -185,9 +186,75 @@ def costs(days: int, *, now: datetime | None = None) -> Costs:
 
 
 def paid(which: Which) -> tuple[Paid, ...]:
-    """Add up every call that is meant once. Two queries."""
-    with _room():
-        return (*_lines(owned(which)), *_lines(ownerless(which)))
+    """Add up every call that is meant once; lines by day, operation, model, outcome and purpose.
+
+    By the sums that the database keeps of each day, where the stretch begins with one: what of the
+    last day comes after its end is added up and taken away. Three queries at most.
+    """
+    first, last = which.since.astimezone(UTC).date(), which.until.astimezone(UTC).date()
+    if which.since != start_of(first) or not which.is_of_lines:
+        with _room():
+            return _sorted([*_lines(owned(which)), *_lines(ownerless(which))])
+    lines = _kept(first, last)
+    if which.until < end_of(last):
+        after = Which(since=which.until + timedelta(microseconds=1), until=end_of(last))
+        lines = _without(lines, [*_lines(owned(after)), *_lines(ownerless(after))])
+    return _sorted(
+        line
+        for line in lines
+        if which.admits(
+            purpose=line.purpose, operation=line.operation, model=line.model, outcome=line.outcome
+        )
+    )
+
+
+def _kept(first: date, last: date) -> list[Paid]:
+    """Read the sums of some days; those of several names of events may have one purpose."""
+    names = ("day", "event", "operation", "model", "outcome", "is_loose")
+    sums = {"cost": Sum("cost_usd"), "times": Sum("calls"), "unpriced": Sum("unknown")}
+    rows = CallTally.objects.filter(day__gte=first, day__lte=last).values_list(*names)
+    return _without(
+        [
+            Paid(
+                date=day,
+                purpose=purpose_of(event, operation, outcome, is_loose=is_loose),
+                operation=operation,
+                model=model,
+                outcome=outcome,
+                cost_usd=cost,
+                calls=times,
+                unknown=unpriced,
+            )
+            for day, event, operation, model, outcome, is_loose, cost, times, unpriced in (
+                rows.annotate(**sums)
+            )
+        ],
+        [],
+    )
+
+
+def _without(lines: Iterable[Paid], others: Iterable[Paid]) -> list[Paid]:
+    """Add up lines of the same calls and take others away."""
+    found: dict[tuple[Any, ...], Paid] = {}
+    for sign, each in ((1, lines), (-1, others)):
+        for line in each:
+            had = found.get(_place(line))
+            found[_place(line)] = replace(
+                line,
+                cost_usd=(had.cost_usd if had else ZERO) + sign * line.cost_usd,
+                calls=(had.calls if had else 0) + sign * line.calls,
+                unknown=(had.unknown if had else 0) + sign * line.unknown,
+            )
+    return [line for line in found.values() if line.calls]
+
+
+def _place(line: Paid) -> tuple[Any, ...]:
+    return line.date, line.operation, line.model, line.outcome, line.purpose
+
+
+def _sorted(lines: Iterable[Paid]) -> tuple[Paid, ...]:
+    """Order lines here: asked to, PostgreSQL sorts every call instead of the few sums."""
+    return tuple(sorted(lines, key=_place))
 
 
 @contextlib.contextmanager
@@ -209,21 +276,8 @@ class Total:
 
 
 def total_of(which: Which) -> Total:
-    """Add up every call that is meant, without a split. Two queries."""
-    with _room():
-        sums = [
-            calls.aggregate(
-                cost=Sum("cost_usd"),
-                times=Count("id"),
-                unknown=Count("id", filter=Q(cost_usd=None)),
-            )
-            for calls in (owned(which), ownerless(which))
-        ]
-    return Total(
-        cost_usd=sum((one["cost"] or ZERO for one in sums), ZERO),
-        calls=sum(one["times"] for one in sums),
-        unknown=sum(one["unknown"] for one in sums),
-    )
+    """Add up every call that is meant, without a split."""
+    return added_up(paid(which))
 
 
 def any_calls() -> bool:
@@ -235,11 +289,6 @@ def window_before(now: datetime, days: int) -> Which:
     """Return the calls of as many days before a window: what it is compared with."""
     since = since_of(now, days)
     return Which(since=since - timedelta(days=days), until=since - timedelta(microseconds=1))
-
-
-def _place(row: dict[str, Any]) -> tuple[Any, ...]:
-    """Order lines here: asked to, PostgreSQL sorts every call instead of the few sums."""
-    return row["day"], row["operation"], row["model"], row["outcome"], row["purpose"]
 
 
 def _lines(calls: Calls) -> tuple[Paid, ...]:
@@ -257,7 +306,7 @@ def _lines(calls: Calls) -> tuple[Paid, ...]:
             calls=row["times"],
             unknown=row["unknown"],
         )
-        for row in sorted(rows.order_by(), key=_place)
+        for row in rows.order_by()
     )
 
 

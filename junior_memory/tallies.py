@@ -16,7 +16,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 
 from junior_memory.day_windows import end_of
-from junior_memory.models import Memory, MemoryEmbedding, MemoryTally, VectorTally
+from junior_memory.models import CallTally, Memory, MemoryEmbedding, MemoryTally, VectorTally
 from junior_memory.querysets import MemoryQuerySet
 
 
@@ -130,17 +130,19 @@ def coverage(model_id: int, now: datetime) -> tuple[int, int]:
 def recount() -> None:
     """Count everything anew: after rows were written past the triggers, as a bulk load does.
 
-    Nobody may write meanwhile, so both tables are locked until it is done.
+    Nobody may write meanwhile, so the tables are locked until it is done.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
-            "LOCK TABLE junior_memory_memory, junior_memory_memoryembedding"
-            " IN SHARE ROW EXCLUSIVE MODE"
+            "LOCK TABLE junior_memory_memory, junior_memory_memoryembedding,"
+            " junior_memory_modelcall, junior_memory_conversationevent IN SHARE ROW EXCLUSIVE MODE"
         )
         MemoryTally.objects.all().delete()
         VectorTally.objects.all().delete()
+        CallTally.objects.all().delete()
         cursor.execute(_COUNT_MEMORIES)
         cursor.execute(_COUNT_VECTORS)
+        cursor.execute(_ADD_UP_CALLS)
 
 
 _COUNT_MEMORIES = """
@@ -157,4 +159,15 @@ _COUNT_VECTORS = """
     INSERT INTO junior_memory_vectortally (model_id, visibility, org_id, "rows")
     SELECT embedding_model_id, visibility, org_id, count(*)
     FROM junior_memory_memoryembedding GROUP BY 1, 2, 3
+"""
+_ADD_UP_CALLS = """
+    INSERT INTO junior_memory_calltally
+        (day, event, operation, model, outcome, is_loose, calls, unknown, cost_usd)
+    SELECT (coalesce(event.created_at, call.created_at) AT TIME ZONE 'UTC')::date,
+        coalesce(event.name, ''), call.operation, call.model, call.outcome,
+        call.recall_id IS NULL AND call.session_id IS NULL AND call.tool_call_key = '',
+        count(*), count(*) FILTER (WHERE call.cost_usd IS NULL), coalesce(sum(call.cost_usd), 0)
+    FROM junior_memory_modelcall AS call
+    LEFT JOIN junior_memory_conversationevent AS event ON event.id = call.event_id
+    GROUP BY 1, 2, 3, 4, 5, 6
 """

@@ -39,7 +39,7 @@ from junior_memory.models.people import (
     User,
 )
 from junior_memory.models.sessions import CompletedSession, SessionState
-from junior_memory.models.tallies import MemoryTally, VectorTally
+from junior_memory.models.tallies import CallTally, MemoryTally, VectorTally
 
 __all__ = [
     "AdminRead",
@@ -47,6 +47,7 @@ __all__ = [
     "ApiToken",
     "ArchiveReason",
     "AuditEntry",
+    "CallTally",
     "CompletedSession",
     "Conflict",
     "ConversationEvent",

@@ -63,3 +63,31 @@ class VectorTally(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+
+class CallTally(models.Model):
+    """Calls of models on one UTC day, which is that of the event that owns them where one does.
+
+    `event` is the event's name, or nothing; `is_loose` says that a call was for no session, recall
+    or tool call. `cost_usd` is what is known of it; the price of `unknown` calls is not.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    day = models.DateField()
+    event = models.CharField(max_length=60, blank=True)
+    operation = models.CharField(max_length=40)
+    model = models.CharField(max_length=200)
+    outcome = models.CharField(max_length=40)
+    is_loose = models.BooleanField()
+    calls = models.BigIntegerField()
+    unknown = models.BigIntegerField()
+    cost_usd = models.DecimalField(max_digits=24, decimal_places=12)
+
+    class Meta:
+        indexes: ClassVar[list[models.Index]] = [
+            # Serves each write, and what a window of days cost.
+            models.Index(fields=["day", "operation"], name="call_tally_day"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connection, transaction
 
-from junior_memory import embedding_models, forgetting
+from junior_memory import embedding_models, events, forgetting, spending
 from junior_memory.access import person
-from junior_memory.models import Memory, MemoryEmbedding, MemoryTally, VectorTally
+from junior_memory.day_windows import end_of, start_of
+from junior_memory.models import (
+    ConversationEvent,
+    Memory,
+    MemoryEmbedding,
+    MemoryTally,
+    ModelCall,
+    VectorTally,
+)
+from junior_memory.paid_calls import NOTHING, UNUSED, USED, Which, owned, ownerless
 from junior_memory.reports import own_statistics
 from junior_memory.tallies import recount
 from tests.cast import Cast
@@ -99,6 +112,71 @@ def test_a_persons_numbers_are_those_of_what_they_see(
         }
         kept = seen.unpurged().filter(created_at__lte=now).count()
         assert sum(day.total for day in found.days) == kept
+
+
+def assert_sums_are_those_of_the_calls(now: datetime) -> None:
+    for until in (now, now - timedelta(hours=30), now - timedelta(days=2), end_of(now.date())):
+        which = Which(since=start_of((now - timedelta(days=6)).date()), until=until)
+        asked = (
+            which,
+            replace(which, purpose=NOTHING),
+            replace(which, purpose=USED),
+            replace(which, reason=UNUSED),
+            replace(which, reason="timeout"),
+            replace(which, operation="embed"),
+            replace(which, model="m-1", not_operations=("embed",)),
+            replace(which, outcome="ok", not_models=("m-1",)),
+        )
+        for each in asked:
+            lines = [*spending._lines(owned(each)), *spending._lines(ownerless(each))]
+            assert spending.paid(each) == spending._sorted(lines), each
+
+
+def test_what_calls_cost_follows_whatever_is_done(cast: Cast, now: datetime) -> None:
+    chance = random.Random("calls")  # noqa: S311 - the same in every run
+    payloads: dict[str, events.Payload] = {
+        events.MEMORIES_CAPTURED: events.MemoriesCaptured(memories=[]),
+        events.MEMORIES_RECALLED: events.MemoriesRecalled(recall_id=uuid4(), memories=[]),
+        events.MEMORY_REVIEWED: events.MemoryReviewed(decision="reject"),
+    }
+    for number in range(60):
+        at = now - timedelta(hours=chance.randrange(24 * 7), minutes=number)
+        calls = [
+            ModelCall.objects.create(
+                operation=chance.choice(["embed", "extraction", "relevance"]),
+                provider="p",
+                model=chance.choice(["m-1", "m-2"]),
+                outcome=chance.choice(["ok", "timeout", "open"]),
+                cost_usd=chance.choice([None, Decimal("0.000000000001"), Decimal("1.5")]),
+                recall_id=chance.choice([None, uuid4()]),
+                tool_call_key=chance.choice(["", "a key"]),
+                created_at=at - timedelta(hours=chance.randrange(30)),
+            )
+            for _ in range(chance.randrange(1, 4))
+        ]
+        if number % 3:
+            name = chance.choice(list(payloads))
+            events.record_event(
+                name,
+                payloads[name],
+                conversation_id="c",
+                agent=cast.agent,
+                owner=None,
+                now=at,
+                calls=calls,
+            )
+    assert_sums_are_those_of_the_calls(now)
+    some = ModelCall.objects.filter(outcome="open")
+    some.update(outcome="ok", cost_usd=Decimal("0.25"))
+    assert_sums_are_those_of_the_calls(now)
+    ConversationEvent.objects.filter(name=events.MEMORIES_RECALLED).delete()
+    assert_sums_are_those_of_the_calls(now)
+    ModelCall.objects.filter(model="m-2", outcome="timeout").delete()
+    assert_sums_are_those_of_the_calls(now)
+    recount()
+    assert_sums_are_those_of_the_calls(now)
+    ModelCall.objects.all().delete()
+    assert not spending.paid(Which(since=start_of(now.date()), until=now))
 
 
 @pytest.mark.django_db(transaction=True)
