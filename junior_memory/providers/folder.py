@@ -30,8 +30,8 @@ from junior_memory.providers.base import (
 
 logger = logging.getLogger(__name__)
 
-CUTOFF = 0.48
-NAMELESS_CUTOFF = 0.65
+CUTOFF = 0.465
+NAMELESS_CUTOFF = 0.635
 """Measured with all-MiniLM-L6-v2 together with `gates.SPEAKS_FOR_ITSELF`."""
 
 BATCH = 16

@@ -61,9 +61,8 @@ class LocalEmbedder:
     provider = "local"
     model = WORDLLAMA
     dimensions: int | None = DIMENSIONS
-    cutoff = 0.555
-    # 0.73 was measured (`gates.SPEAKS_FOR_ITSELF`); a little less keeps clear of noise.
-    nameless_cutoff = 0.72
+    cutoff = 0.545
+    nameless_cutoff = 0.71
     max_tokens = 4_096
     unrelated: float | None = 1.0
     list_weight = 1.0

@@ -46,7 +46,7 @@ KNOWN = {
     "text-embedding-3-large": Known(1_536, 0.5, can_shorten=True),
     "text-embedding-ada-002": Known(1_536, 0.22),
 }
-UNKNOWN_CUTOFF, UNKNOWN_NAMELESS_CUTOFF = 0.48, 0.65
+UNKNOWN_CUTOFF, UNKNOWN_NAMELESS_CUTOFF = 0.465, 0.635
 """As measured with all-MiniLM-L6-v2 (`folder.CUTOFF`), which is what people mostly serve."""
 
 UNKNOWN_MAX_TOKENS = 512
