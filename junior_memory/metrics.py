@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -20,13 +21,14 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from junior_memory import budgets, clock, embedding_models, events, reports
+from junior_memory import budgets, clock, embedding_models, events, reports, tallies
 from junior_memory.models import (
     CompletedSession,
     Memory,
-    MemoryEmbedding,
+    MemoryTally,
     ModelCall,
     SessionState,
+    VectorTally,
     Visibility,
 )
 from junior_memory.providers.base import OPEN
@@ -153,27 +155,30 @@ def _count_work(now: datetime) -> list[Metric]:
 
 
 def _count_memories(now: datetime) -> list[Metric]:
-    """Memories and their vectors: one pass over each table."""
-    active = Q(held_at=None, archived_at=None, superseded_at=None) & (
-        Q(expires_at=None) | Q(expires_at__gt=now)
+    """Memories and their vectors, by the numbers that are kept of them."""
+    every = Memory.objects.all()
+    counted = MemoryTally.objects.values_list("visibility").annotate(
+        created=Sum("rows"), erased=Sum("rows") - Sum("kept")
     )
-    forgotten = Q(archived_at__isnull=False, superseded_at=None) & ~Q(archive_reason="expired")
-    rows = {
-        row["visibility"]: row
-        for row in Memory.objects.values("visibility").annotate(
-            created=Count("id"),
-            active=Count("id", filter=active),
-            forgotten=Count("id", filter=forgotten),
-            erased=Count("id", filter=Q(purged_at__isnull=False)),
-        )
+    active: Counter[str] = Counter()
+    for sort, count in tallies.active_by_sort(MemoryTally.objects.all(), every, now).items():
+        active[sort.visibility] += count
+    gone = every.filter(archived_at__isnull=False, superseded_at=None)
+    forgotten = gone.exclude(archive_reason="expired").values_list("visibility")
+    rows: dict[str, dict[str, int]] = {
+        "active": active,
+        "created": {tier: created for tier, created, _ in counted},
+        "forgotten": dict(forgotten.annotate(times=Count("id"))),
+        "erased": {tier: erased for tier, _, erased in counted},
     }
     by = {
-        what: {(tier,): rows.get(tier, {}).get(what, 0) for tier in Visibility.values}
-        for what in ("active", "created", "forgotten", "erased")
+        what: {(tier,): counts.get(tier, 0) for tier in Visibility.values}
+        for what, counts in rows.items()
     }
     total = sum(by["active"].values())
     model = embedding_models.in_use()
-    embedded = MemoryEmbedding.objects.filter(embedding_model=model).count() if model else 0
+    vectors = VectorTally.objects.filter(model_id=model.pk if model else 0)
+    embedded = vectors.aggregate(rows=Sum("rows"))["rows"] or 0
     return [
         _gauge("memories_active", "Active memories.", by["active"], "visibility"),
         _gauge(
