@@ -18,6 +18,7 @@ from junior_memory.models import AuditEntry, User
 CHANGES = {
     "publicUse": gettext_noop("what may be used in public"),
     "topics": gettext_noop("topics never to learn"),
+    "email": gettext_noop("your e-mail address"),
 }
 
 SWITCHED = {

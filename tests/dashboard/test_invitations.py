@@ -217,7 +217,10 @@ def test_staff_get_no_new_link_to_an_account_of_staff_that_an_administrator_offe
     )
     User.objects.filter(pk=cast.root.pk).update(is_superuser=False)
     browser = sign_in(cast.root)
-    answer = browser.post(f"/people/invitations/{row.pk}/send")
+    again = f"/people/invitations/{row.pk}/send"
+    assert again not in text(browser.get("/people")), "what is refused is not offered"
+    assert again in text(sign_in(chief).get("/people"))
+    answer = browser.post(again)
     assert "/invitations/" not in answer.content.decode()
     assert invitations.find_invitation(token) == row, "the first link still works"
     assert invitations.invite_again(row.pk, doer=Doer(user=chief, via="page"))[0] == row

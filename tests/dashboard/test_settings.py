@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from junior_memory import people
+from junior_memory.audit import Doer, record_audit
 from junior_memory.models import AuditEntry, User
 from tests.cast import Cast
 from tests.dashboard.conftest import HTMX, SignIn, text
@@ -103,6 +105,20 @@ def test_turning_learning_off_is_kept_and_recorded(cast: Cast, alice_client: Cli
     page = text(alice_client.get(URL))
     assert "nothing new is learned by itself" in page
     assert "You turned learning off and changed what may be used in public, on this site" in page
+
+
+def test_a_new_address_that_staff_gave_stands_in_the_activity_in_words(
+    cast: Cast, alice_client: Client
+) -> None:
+    record_audit(
+        "preferences_changed",
+        Doer(user=cast.root, via="admin"),
+        now=timezone.now(),
+        person_id=cast.alice.pk,
+        changed=["email"],
+    )
+    page = text(alice_client.get("/settings/activity"))
+    assert "changed your e-mail address" in page
 
 
 def test_saving_consent_twice_changes_and_records_it_once(cast: Cast, alice_client: Client) -> None:
