@@ -10,6 +10,7 @@ import contextvars
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from django.conf import settings
 from django.db import connections
@@ -32,7 +33,7 @@ def in_thread(
     """Begin work in a thread with this one's context; its connections are closed at its end.
 
     `afterwards` is called once they are. What breaks is logged by class alone: a thread's last
-    words would hold content.
+    words would hold content. Raises RuntimeError where the system gives no thread.
     """
 
     def run() -> None:
@@ -47,16 +48,23 @@ def in_thread(
 
     context = contextvars.copy_context()
     thread = threading.Thread(target=context.run, args=(run,), name=name, daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:
+        if afterwards is not None:
+            afterwards()
+        raise
     return thread
 
 
 def beside(work: Callable[[], object]) -> Callable[[], None]:
     """Begin a small write on a connection of its own; returns what waits for its end.
 
-    At once, in this thread, when there is no connection to spare. `work` raises nothing.
+    At once, in this thread, when there is no connection to spare, or no thread. `work` raises
+    nothing.
     """
-    if not to_spare.acquire(blocking=False):
-        work()
-        return lambda: None
-    return in_thread(work, name="beside", afterwards=to_spare.release).join
+    if to_spare.acquire(blocking=False):
+        with suppress(RuntimeError):
+            return in_thread(work, name="beside", afterwards=to_spare.release).join
+    work()
+    return lambda: None

@@ -110,11 +110,12 @@ def run_legs(
     """
     is_apart = may_part() if apart is None else apart
     ends_at = time.monotonic() + (limit_ms + REFUSAL_MS) / 1000
-    others = [
-        _Elsewhere(leg, limit_ms)
-        for leg in legs[1:]
-        if is_apart and to_spare.acquire(blocking=False)
-    ]
+    others = []
+    for leg in legs[1:]:
+        if is_apart and to_spare.acquire(blocking=False):
+            # Where there is no thread to be had, a leg takes its turn as well.
+            with contextlib.suppress(RuntimeError):
+                others.append(_Elsewhere(leg, limit_ms))
     elsewhere = {other.leg.name for other in others}
     if any(other.leg.is_slow for other in others):
         time.sleep(HEAD_START_SECONDS)

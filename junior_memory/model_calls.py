@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from uuid import UUID
@@ -90,7 +91,8 @@ class OpenCall:
 
     def write_beside(self) -> None:
         """Let the request leave, and write the record while it is under way."""
-        self._thread = in_thread(self._write_in_turn, name="the record of a call")
+        with suppress(RuntimeError):
+            self._thread = in_thread(self._write_in_turn, name="the record of a call")
 
     def _write_in_turn(self) -> None:
         if self._is_over.wait(HEAD_START_SECONDS):

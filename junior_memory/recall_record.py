@@ -170,4 +170,7 @@ def _beside(work: Callable[[], None]) -> None:
         except (Error, Unavailable) as error:
             logger.warning("a recall was not recorded (%s)", type(error).__name__)
 
-    in_thread(write, name="a recall's event")
+    try:
+        in_thread(write, name="a recall's event")
+    except RuntimeError:
+        write()

@@ -138,7 +138,10 @@ class _Asking:
     def ask_apart(
         self, patience_ms: float, asking: Callable[[], AbstractContextManager[None]]
     ) -> Selected:
-        in_thread(lambda: self._work(asking), name="the selection")
+        try:
+            in_thread(lambda: self._work(asking), name="the selection")
+        except RuntimeError:
+            return Selected(reason="failed")
         left_ms = self._deadline.remaining_ms + patience_ms
         if not self._has_answered.wait(max(0.0, left_ms) / 1000):
             return Selected(reason=TIMEOUT, is_late=True)

@@ -13,17 +13,20 @@ from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from pydantic import BaseModel
 
-from junior_memory import embedding_models, model_calls, owed
+from junior_memory import beside, embedding_models, legs, model_calls, owed
+from junior_memory.access import Source, person
 from junior_memory.asking import ask
 from junior_memory.beside import HEAD_START_SECONDS
 from junior_memory.model_calls import OnBehalf
-from junior_memory.models import ModelCall, ToolCall
+from junior_memory.models import ConversationEvent, ModelCall, ToolCall
 from junior_memory.providers import Attempt, Message, ModelFailed, ModelName, Question
 from junior_memory.providers.base import Embedded
 from junior_memory.providers.fake import FakeChatModel, FakeEmbedder
+from junior_memory.recall import RecallRequest, recall
 from junior_memory.spending import failing_calls
 from junior_memory.tools import calls as tool_calls
 from tests.cast import make_cast
+from tests.factories import make_memory
 
 NAME = ModelName("fake", "scripted")
 TOOL = OnBehalf(tool_call_key="k")
@@ -263,3 +266,53 @@ def test_a_tool_call_that_lost_the_database_may_be_tried_again_once_it_is_back(
     assert row.outcome == "failed:unavailable"
     again = tool_calls.claim_call(("k",), tool="createMemory", agent=agent, is_spent=lambda _: True)
     assert isinstance(again, tool_calls.Claim)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_where_the_system_gives_no_thread_everything_is_written_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    places = threading.BoundedSemaphore(1)
+    monkeypatch.setattr(beside, "to_spare", places)
+
+    def refused(_: threading.Thread) -> NoReturn:
+        raise RuntimeError
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    done: list[str] = []
+    beside.beside(lambda: done.append("written"))()
+    assert done == ["written"]
+    assert places.acquire(blocking=False), "its place is free again"
+    put(FakeChatModel(lambda _: '{"answer": "yes"}'), RECALL)
+    assert record() == [("ok", None)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_where_the_system_gives_no_thread_a_recall_is_answered_by_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cast = make_cast()
+    make_memory(owner=cast.alice, content="Prefers jasmine tea in the morning.")
+    places = threading.BoundedSemaphore(1)
+    monkeypatch.setattr(legs, "to_spare", places)
+    real = threading.Thread.start
+
+    def refused(thread: threading.Thread) -> None:
+        if thread.name not in {"connect", "alarms"}:
+            raise RuntimeError
+        real(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    monkeypatch.setattr("junior_memory.beside.to_spare", places)
+    model = FakeChatModel(lambda _: '{"relevant": [1]}')
+    request = RecallRequest(
+        viewer=person(cast.alice),
+        agent=cast.agent,
+        conversation_id="c",
+        source=Source(platform="web", key="c", visibility="private"),
+        text="Which jasmine tea in the morning?",
+        deadline_ms=5_000,
+    )
+    answer = recall(request, model=model)
+    assert (answer.memories, answer.degraded) == ((), ("selection",))
+    assert ConversationEvent.objects.get().payload["reason"] == "failed"
