@@ -278,6 +278,12 @@ class Memory(models.Model):
                 name="memory_public_sorts",
                 condition=ACTIVE & models.Q(visibility="public"),
             ),
+            # Serves everything held about one person, whoever wrote it: their paper and export.
+            models.Index(
+                fields=["subject_key"],
+                name="memory_about",
+                condition=models.Q(subject_type="user"),
+            ),
             # Serves what is public about somebody, which a what-if tells apart.
             models.Index(
                 fields=["subject_key"],
