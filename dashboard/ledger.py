@@ -28,7 +28,7 @@ from dashboard.cost_words import (
     purpose_name,
 )
 from dashboard.overview_cards import Card, Note, ShareLine
-from junior_memory import budgets, clock, event_rows, paid_calls, spending, turnover
+from junior_memory import budgets, clock, event_rows, paid_calls, reports, spending, turnover
 from junior_memory.budgets import DAY
 from junior_memory.day_windows import WINDOWS
 from junior_memory.errors import NotFound
@@ -371,7 +371,7 @@ def read_changes(asked: ChangesAsked, *, now: datetime, after: After | None = No
 
 def read_present(asked: PresentAsked, *, now: datetime, after: After | None = None) -> Ledger:
     """Return some of the memories that there are now, and how many."""
-    count = turnover.present_rows(asked.part, now).count()
+    count = reports.present(now=now).count_of(asked.part)
     found = turnover.list_present(asked.part, now, limit=PAGE_SIZE, after=after)
     return Ledger(
         title=_("What is remembered now"),

@@ -30,7 +30,15 @@ from junior_memory.models import (
 from junior_memory.paid_calls import EXTRACTION, Which
 from junior_memory.spending import ZERO, FailingCalls, failing_calls, total_of
 from junior_memory.tallies import Came
-from junior_memory.turnover import TIERS, VISIBILITIES, CountDay, by_day, deployment_by_day
+from junior_memory.turnover import (
+    ALL,
+    HELD,
+    TIERS,
+    VISIBILITIES,
+    CountDay,
+    by_day,
+    deployment_by_day,
+)
 
 SERIES_DAYS = 90
 ORIGINS = {"automatic": "automatic", "explicit": "explicit", "import": "imported"}
@@ -117,6 +125,12 @@ class Present:
     stats: dict[str, int]
     held: int
     failed: int
+
+    def count_of(self, part: str) -> int:
+        """Return how many memories a part of `turnover.PRESENT` has."""
+        if part == HELD:
+            return self.held
+        return self.stats["active" if part == ALL else part]
 
 
 def present(*, now: datetime | None = None) -> Present:
