@@ -354,7 +354,7 @@ def _event_entry(event: event_rows.Happening, asked: EventsAsked) -> Entry:
 def read_changes(asked: ChangesAsked, *, now: datetime, after: After | None = None) -> Ledger:
     """Return some of the memories that came or went, and how many did."""
     since, until = asked.stretch.starts_at(now), asked.stretch.ends_at(now)
-    count = turnover.rows_of(asked.part, since, until).count()
+    count = turnover.count_of(asked.part, since, until)
     found = turnover.list_changes(asked.part, since, until, limit=PAGE_SIZE, after=after)
     return Ledger(
         title=_(PARTS[asked.part]),

@@ -7,7 +7,7 @@ no owner.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Literal
@@ -17,7 +17,7 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import TruncDate
 
 from junior_memory import clock
-from junior_memory.day_windows import WINDOWS, days_until, since_of
+from junior_memory.day_windows import WINDOWS, days_until, since_of, start_of
 from junior_memory.models import Memory, MemoryEmbedding, MemoryTally, Origin
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.records import After, Rows, stretch
@@ -88,6 +88,27 @@ def rows_of(part: str, since: datetime, until: datetime) -> QuerySet[Memory, Mem
     """Return the memories that a part counts in a stretch; both ends count."""
     moment, which = PARTS[part]
     return Memory.objects.filter(_within(moment, since, until)).filter(which)
+
+
+def count_of(part: str, since: datetime, until: datetime) -> int:
+    """Count the memories of a part: what came by the numbers of its days, where it says no more."""
+    said = _SAID.get(part)
+    if said is None or since != start_of(since.astimezone(UTC).date()):
+        return rows_of(part, since, until).count()
+    came = created_between(MemoryTally.objects.all(), Memory.objects.all(), since, until)
+    return sum(said(one) for one in came)
+
+
+_SAID: dict[str, Callable[[Came], int]] = {
+    CREATED: lambda one: one.rows,
+    PRIVATE: lambda one: one.rows if TIERS[one.visibility] == PRIVATE else 0,
+    ORG: lambda one: one.rows if one.visibility == ORG else 0,
+    PUBLIC: lambda one: one.rows if one.visibility == PUBLIC else 0,
+    ASKED: lambda one: one.rows if one.origin == Origin.EXPLICIT else 0,
+    IMPORTED: lambda one: one.rows if one.origin == Origin.IMPORT else 0,
+    KEPT_BACK: lambda one: one.held if one.origin == Origin.AUTOMATIC else 0,
+}
+"""How many of what came on a day a part counts (`PARTS`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +193,9 @@ def learned(days: int, *, now: datetime | None = None) -> Learned:
         **{part: Count("id", filter=PARTS[part][1]) for part in (FORGOTTEN, REMOVED, EXPIRED)}
     )
     return Learned(
-        asked=sum(one.rows for one in came if one.origin == Origin.EXPLICIT),
-        imported=sum(one.rows for one in came if one.origin == Origin.IMPORT),
-        kept_back=sum(one.held for one in came if one.origin == Origin.AUTOMATIC),
+        asked=sum(map(_SAID[ASKED], came)),
+        imported=sum(map(_SAID[IMPORTED], came)),
+        kept_back=sum(map(_SAID[KEPT_BACK], came)),
         replaced=rows_of(REPLACED, since, until).count(),
         forgotten=archived[FORGOTTEN],
         removed=archived[REMOVED],

@@ -13,7 +13,7 @@ from uuid import uuid4
 import pytest
 from django.db import connection, transaction
 
-from junior_memory import embedding_models, events, forgetting, spending
+from junior_memory import embedding_models, events, forgetting, spending, turnover
 from junior_memory.access import person
 from junior_memory.day_windows import end_of, start_of
 from junior_memory.models import (
@@ -73,6 +73,10 @@ def test_numbers_follow_whatever_is_done(cast: Cast, now: datetime, vectors: Non
     for step in _steps(cast, made, now):
         step()
         assert tallied() == counted()
+        for part in turnover.PARTS:
+            since = start_of((now - timedelta(days=3)).date())
+            found = turnover.rows_of(part, since, now).count()
+            assert turnover.count_of(part, since, now) == found, part
         names |= {key[0] for key in tallied()}
     assert names == {"rows", "kept", "active", "held", "vectors"}
     recount()
