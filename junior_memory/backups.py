@@ -25,7 +25,8 @@ from junior_memory import clock, fingerprints
 from junior_memory.database import embedded
 from junior_memory.doctor.finding import Finding, fail, ok, warn
 
-VECTORS = "junior_memory_memoryembedding"
+VECTORS = ("junior_memory_memoryembedding", "junior_memory_vectortally")
+"""Vectors, and how many there are of them: what may be left out."""
 DRILL_DATABASE = "restored"
 MAX_NAMED = 5
 
@@ -85,13 +86,13 @@ def take(dump: Path, *, vectors: bool = True, now: datetime | None = None) -> Ma
     """
     draft = dump.with_name(f"{dump.name}.partial")
     draft.touch(mode=0o600)
-    options = [] if vectors else [f"--exclude-table-data={VECTORS}"]
+    options = [] if vectors else [f"--exclude-table-data={table}" for table in VECTORS]
     address = _default_address()
     try:
         with closing(_connect(address)) as raw, raw.transaction():
             raw.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             snapshot = _one(raw, "SELECT pg_export_snapshot()")[0]
-            tables = count_tables(raw, but=() if vectors else (VECTORS,))
+            tables = count_tables(raw, but=() if vectors else VECTORS)
             _run(
                 "pg_dump",
                 "--format=custom",
@@ -187,7 +188,7 @@ def _compared(raw: psycopg.Connection[Any], manifest: Manifest | None) -> Findin
             f"{len(found)} tables, {rows} rows; no manifest to compare them with",
             "Make dumps with manage.py backup: it writes the manifest.",
         )
-    found = count_tables(raw, but=() if manifest.has_vectors else (VECTORS,))
+    found = count_tables(raw, but=() if manifest.has_vectors else VECTORS)
     names = sorted(manifest.tables.keys() | found.keys())
     other = [name for name in names if manifest.tables.get(name) != found.get(name)]
     if not other:
