@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,8 +15,9 @@ from junior_memory import around, compiled, conflicts, list_counts
 from junior_memory.access import NOBODY, Source, Viewer, host, person
 from junior_memory.compiled import Build, active_rows
 from junior_memory.models import Memory, PublicUse
-from junior_memory.parts import Part
+from junior_memory.parts import Fragment, Part, fetch
 from tests.cast import Cast
+from tests.dashboard.test_counts_everywhere import _steps, some_of_everything
 from tests.factories import make_agent_token
 
 BUILDS: tuple[Build, ...] = (
@@ -91,3 +94,25 @@ def test_known_rows_are_the_rows(cast: Cast, now: datetime) -> None:
         known = Part.of("any", active_rows(viewer, now)).base
         fresh = Part.of("any", Memory.objects.visible_to(viewer).active(now)).base
         assert known == fresh, name
+
+
+def test_what_is_read_is_what_the_rule_admits_whoever_asked_before(
+    cast: Cast, now: datetime
+) -> None:
+    made = some_of_everything(cast)
+    for step in _steps(cast, made, now):
+        step()
+    chance = random.Random("viewers")  # noqa: S311 - the same in every run
+    asking = list(viewers(cast).values())
+    for _ in range(6):
+        chance.shuffle(asking)
+        build = chance.choice(
+            [around._own, around._earlier, list_counts._held, list_counts._states]
+        )
+        for viewer in asking:
+            statement = compiled.compiled(build, viewer, now)
+            found = Counter(fetch(statement)) if statement else Counter()
+            assert found == Counter(tuple(row.values()) for row in build(viewer, now))
+            seen = Part.of("any", active_rows(viewer, now)).select(Fragment("id"))
+            wanted = Memory.objects.visible_to(viewer).active(now).values_list("pk")
+            assert Counter(fetch(seen)) == Counter(wanted)
