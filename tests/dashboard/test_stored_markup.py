@@ -178,7 +178,11 @@ def test_names_cannot_break_out_of_the_block_for_a_prompt(cast: Cast) -> None:
     answer = recall(
         RecallRequest(
             deadline_ms=10_000,
-            viewer=viewer, agent=agent, conversation_id="c", source=source, text="herons?"
+            viewer=viewer,
+            agent=agent,
+            conversation_id="c",
+            source=source,
+            text="herons?",
         )
     )
     assert answer.prompt is not None
