@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dashboard.what_if import has_model
 from junior_memory.holding import MAX_REASON
+from junior_memory.list_counts import agent_names
 from junior_memory.models import Agent, MemoryKind, Organization, User
 from junior_memory.models.memory import MAX_CONTENT_LENGTH
 
@@ -69,8 +70,7 @@ class ContentForm(_Form):
 
 def _agent_choices() -> list[tuple[str, str]]:
     """Return the agents there are, the oldest first: that is the default one."""
-    names = Agent.objects.order_by("created_at", "name").values_list("name", flat=True)
-    return [(name, name) for name in names[:AGENTS_OFFERED]] or [("", "default")]
+    return [(name, name) for name in agent_names(AGENTS_OFFERED)] or [("", "default")]
 
 
 class AddMemoryForm(ContentForm):

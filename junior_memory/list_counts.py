@@ -29,7 +29,7 @@ from junior_memory.counting import (
 )
 from junior_memory.filters import Filters
 from junior_memory.models import Memory, Origin
-from junior_memory.parts import Fragment, Part, fetch_all
+from junior_memory.parts import Fragment, Part, fetch, fetch_all
 from junior_memory.querysets import in_state
 
 COUNTED_STATES = ("superseded", "expired", "forgotten")
@@ -94,6 +94,12 @@ def _named(total: Fragment) -> Fragment:
         f" FROM ({total.sql}) AS total"
     )
     return Fragment(sql, total.values)
+
+
+def agent_names(limit: int) -> list[str]:
+    """Return the agents there are, the oldest first."""
+    sql = "SELECT name FROM junior_memory_agent ORDER BY created_at, name LIMIT %s"
+    return [row[0] for row in fetch(Fragment(sql, (limit,)))]
 
 
 def count_waiting(viewer: Viewer, *, now: datetime) -> int:
