@@ -16,7 +16,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 
 from junior_memory.day_windows import end_of
-from junior_memory.models import CallTally, Memory, MemoryEmbedding, MemoryTally, VectorTally
+from junior_memory.models import Memory, MemoryEmbedding, MemoryTally, VectorTally
 from junior_memory.querysets import MemoryQuerySet
 
 
@@ -127,6 +127,93 @@ def coverage(model_id: int, now: datetime) -> tuple[int, int]:
     return done, active_total(now)
 
 
+class _Kept(NamedTuple):
+    """One table of numbers: its columns, and the statement that says what they should be."""
+
+    table: str
+    by: tuple[str, ...]
+    sums: tuple[str, ...]
+    should_be: str
+
+    @property
+    def anew(self) -> str:
+        """The statement that writes the numbers of what is there."""
+        columns = ", ".join(f'"{name}"' for name in (*self.by, *self.sums))
+        return f"INSERT INTO {self.table} ({columns}) {self.should_be}"
+
+    @property
+    def wrong(self) -> str:
+        """The statement that counts the sorts whose number is another one."""
+        by = ", ".join(f'"{name}"' for name in self.by)
+        sums = ", ".join(f'sum("{name}")' for name in self.sums)
+        some = " OR ".join(f'sum("{name}") <> 0' for name in self.sums)
+        kept = f"SELECT {by}, {sums} FROM {self.table} GROUP BY {by} HAVING {some}"  # noqa: S608
+        return f"""
+            WITH kept AS MATERIALIZED ({kept}), there AS MATERIALIZED ({self.should_be}),
+            wrong AS (
+                (SELECT * FROM kept EXCEPT ALL SELECT * FROM there)
+                UNION ALL (SELECT * FROM there EXCEPT ALL SELECT * FROM kept)
+            )
+            SELECT count(*) FROM (SELECT DISTINCT {by} FROM wrong) AS sorts
+        """  # noqa: S608
+
+
+_KEPT = (
+    _Kept(
+        "junior_memory_memorytally",
+        ("day", "visibility", "kind", "origin", "org_id"),
+        ("rows", "kept", "held", "active"),
+        """
+        SELECT (created_at AT TIME ZONE 'UTC')::date AS day, visibility, kind, origin, org_id,
+            count(*), count(*) FILTER (WHERE purged_at IS NULL),
+            count(*) FILTER (WHERE held_at IS NOT NULL),
+            count(*) FILTER (
+                WHERE held_at IS NULL AND archived_at IS NULL AND superseded_at IS NULL
+            )
+        FROM junior_memory_memory GROUP BY 1, 2, 3, 4, 5
+        """,
+    ),
+    _Kept(
+        "junior_memory_vectortally",
+        ("model_id", "visibility", "org_id"),
+        ("rows",),
+        """
+        SELECT embedding_model_id AS model_id, visibility, org_id, count(*)
+        FROM junior_memory_memoryembedding GROUP BY 1, 2, 3
+        """,
+    ),
+    _Kept(
+        "junior_memory_calltally",
+        ("day", "event", "operation", "model", "outcome", "is_loose"),
+        ("calls", "unknown", "cost_usd"),
+        """
+        SELECT (coalesce(event.created_at, call.created_at) AT TIME ZONE 'UTC')::date AS day,
+            coalesce(event.name, '') AS event, call.operation, call.model, call.outcome,
+            call.recall_id IS NULL AND call.session_id IS NULL AND call.tool_call_key = ''
+                AS is_loose,
+            count(*), count(*) FILTER (WHERE call.cost_usd IS NULL),
+            coalesce(sum(call.cost_usd), 0)
+        FROM junior_memory_modelcall AS call
+        LEFT JOIN junior_memory_conversationevent AS event ON event.id = call.event_id
+        GROUP BY 1, 2, 3, 4, 5, 6
+        """,
+    ),
+)
+
+
+def count_wrong() -> int:
+    """Count the sorts of memories, vectors and calls whose kept number is not what is there.
+
+    Each table is compared in one statement, so that writers change nothing; it reads every row.
+    """
+    with connection.cursor() as cursor:
+        found = 0
+        for kept in _KEPT:
+            cursor.execute(kept.wrong)
+            found += cursor.fetchone()[0]
+    return found
+
+
 def recount() -> None:
     """Count everything anew: after rows were written past the triggers, as a bulk load does.
 
@@ -137,37 +224,6 @@ def recount() -> None:
             "LOCK TABLE junior_memory_memory, junior_memory_memoryembedding,"
             " junior_memory_modelcall, junior_memory_conversationevent IN SHARE ROW EXCLUSIVE MODE"
         )
-        MemoryTally.objects.all().delete()
-        VectorTally.objects.all().delete()
-        CallTally.objects.all().delete()
-        cursor.execute(_COUNT_MEMORIES)
-        cursor.execute(_COUNT_VECTORS)
-        cursor.execute(_ADD_UP_CALLS)
-
-
-_COUNT_MEMORIES = """
-    INSERT INTO junior_memory_memorytally
-        (day, visibility, kind, origin, org_id, "rows", kept, held, active)
-    SELECT (created_at AT TIME ZONE 'UTC')::date, visibility, kind, origin, org_id, count(*),
-        count(*) FILTER (WHERE purged_at IS NULL), count(*) FILTER (WHERE held_at IS NOT NULL),
-        count(*) FILTER (
-            WHERE held_at IS NULL AND archived_at IS NULL AND superseded_at IS NULL
-        )
-    FROM junior_memory_memory GROUP BY 1, 2, 3, 4, 5
-"""
-_COUNT_VECTORS = """
-    INSERT INTO junior_memory_vectortally (model_id, visibility, org_id, "rows")
-    SELECT embedding_model_id, visibility, org_id, count(*)
-    FROM junior_memory_memoryembedding GROUP BY 1, 2, 3
-"""
-_ADD_UP_CALLS = """
-    INSERT INTO junior_memory_calltally
-        (day, event, operation, model, outcome, is_loose, calls, unknown, cost_usd)
-    SELECT (coalesce(event.created_at, call.created_at) AT TIME ZONE 'UTC')::date,
-        coalesce(event.name, ''), call.operation, call.model, call.outcome,
-        call.recall_id IS NULL AND call.session_id IS NULL AND call.tool_call_key = '',
-        count(*), count(*) FILTER (WHERE call.cost_usd IS NULL), coalesce(sum(call.cost_usd), 0)
-    FROM junior_memory_modelcall AS call
-    LEFT JOIN junior_memory_conversationevent AS event ON event.id = call.event_id
-    GROUP BY 1, 2, 3, 4, 5, 6
-"""
+        for kept in _KEPT:
+            cursor.execute(f"DELETE FROM {kept.table}")  # noqa: S608
+            cursor.execute(kept.anew)

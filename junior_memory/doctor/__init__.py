@@ -49,6 +49,7 @@ OF_THE_TABLES: Sequence[tuple[str, Check]] = (
     ("ghost vectors", data.no_ghost_vectors),
     ("stale vectors", data.vectors_are_of_their_text),
     ("search terms", data.terms_cover_memories),
+    ("numbers", data.kept_numbers_are_right),
     ("erasure", data.erased_is_erased),
     ("housekeeping", data.nothing_is_overdue),
 )

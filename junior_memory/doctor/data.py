@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from django.db import connection
 from django.db.models import Q
 
-from junior_memory import embedding_models, fingerprints
+from junior_memory import embedding_models, fingerprints, tallies
 from junior_memory.conf import conf
 from junior_memory.doctor.finding import Finding, fail, ok, warn
 from junior_memory.embeddings import wanting
@@ -166,6 +166,18 @@ def terms_cover_memories(now: datetime) -> Finding:
             "They were written past the domain: export them and import the file again.",
         )
     return ok("search terms", "no active memory is without")
+
+
+def kept_numbers_are_right(_now: datetime) -> Finding:
+    """What the database counts by itself is what is there."""
+    wrong = tallies.count_wrong()
+    if wrong:
+        return fail(
+            "numbers",
+            f"{wrong} sorts of memories, vectors or calls are counted wrong",
+            "manage.py recount; then find what wrote past the triggers, as a bulk load may.",
+        )
+    return ok("numbers", "memories, vectors and calls are counted right")
 
 
 def erased_is_erased(_now: datetime) -> Finding:

@@ -20,13 +20,18 @@ from junior_memory.access import person
 from junior_memory.checks_database import QUIET_LOG
 from junior_memory.database import embedded
 from junior_memory.doctor import State, environment, server, work
+from junior_memory.model_calls import record_attempts
 from junior_memory.models import (
+    CallTally,
     CompletedSession,
     EmbeddingModel,
     Memory,
     MemoryEmbedding,
+    MemoryTally,
     ModelCall,
+    VectorTally,
 )
+from junior_memory.providers import Attempt, ModelName
 from junior_memory.querysets import MemoryQuerySet
 from tests import processes
 from tests.cast import Cast
@@ -96,7 +101,7 @@ def test_a_healthy_deployment_has_nothing_to_do(cast: Cast, fake_embedder: None)
     assert {f.name: f.seen for f in found.values() if f.state is not State.OK} == {}
     assert found["fingerprint key"].seen == "recognises the newest 4 memories"
     assert found["vectors"].seen == "4 of 4 memories"
-    assert len(found) == 23
+    assert len(found) == 24
 
 
 def test_the_page_ends_well_and_as_json_too(cast: Cast) -> None:
@@ -164,6 +169,30 @@ def test_ghost_vectors_are_found(cast: Cast, fake_embedder: None, now: datetime)
     Memory.objects.filter(pk=ghost.pk).update(superseded_at=now)
     assert failed() == ["ghost vectors"]
     assert findings()["ghost vectors"].seen.startswith("1 of memories that are not active, 0 ")
+
+
+@pytest.mark.parametrize(
+    ("kept", "wrong"),
+    [
+        (MemoryTally, {"visibility": "org"}),
+        (VectorTally, {"visibility": "org"}),
+        (CallTally, {"outcome": "lost"}),
+    ],
+    ids=["memories", "vectors", "calls"],
+)
+def test_wrong_numbers_are_found_and_counted_anew(
+    cast: Cast, fake_embedder: None, kept: Any, wrong: dict[str, str]
+) -> None:
+    make_memory(content=SECRET, owner=cast.alice)
+    record_attempts(ModelName("openai", "gpt"), [Attempt("ok", 5)])
+    assert failed() == []
+    assert kept.objects.update(**wrong) == 1
+    assert failed() == ["numbers"]
+    assert findings()["numbers"].seen.startswith("2 sorts of ")
+    said = StringIO()
+    call_command("recount", stdout=said)
+    assert said.getvalue() == "2 numbers were wrong, counted anew\n"
+    assert failed() == []
 
 
 def test_vector_under_another_owner_is_found(cast: Cast, fake_embedder: None) -> None:
