@@ -59,7 +59,8 @@ class OwnStatistics:
 def own_statistics(viewer: Viewer, *, now: datetime | None = None) -> OwnStatistics:
     """Count what a person may see: active rows, and rows created in 90 days. No cost.
 
-    Their own rows are counted as they are, what others share by the numbers that are kept of it.
+    Of their own rows all that came count, whatever became of them; of what others share those that
+    are there to be seen.
     """
     moment = now or clock.now()
     seen = Memory.objects.visible_to(viewer)
@@ -70,7 +71,7 @@ def own_statistics(viewer: Viewer, *, now: datetime | None = None) -> OwnStatist
     sorts = Counter({tallies.Sort(*sort): count for *sort, count in counts})
     sorts.update(tallies.active_by_sort(MemoryTally.objects.shared_with(viewer), shared, moment))
     came = tallies.created_among(own, since, moment)
-    came += tallies.created_between(MemoryTally.objects.shared_with(viewer), shared, since, moment)
+    came += tallies.active_between(MemoryTally.objects.shared_with(viewer), shared, since, moment)
     embedded = 0
     model = _model_in_use()
     if model is not None:
@@ -80,7 +81,7 @@ def own_statistics(viewer: Viewer, *, now: datetime | None = None) -> OwnStatist
     unerased = [replace(one, rows=one.kept) for one in came]
     return OwnStatistics(
         stats=_stats(sorts, came, embedded, moment),
-        days=tuple(by_day(unerased, seen.unpurged(), moment, SERIES_DAYS)),
+        days=tuple(by_day(unerased, own.unpurged(), moment, SERIES_DAYS)),
         generated_at=moment,
     )
 

@@ -7,7 +7,7 @@ its date and not archived yet is counted apart, which the periodic job keeps lit
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
@@ -99,6 +99,21 @@ def created_between(
         h=Count("id", filter=Q(held_at__isnull=False)),
     )
     found += [Came(last, seen, origin, -a, -k, -h) for seen, origin, a, k, h in counts]
+    return found
+
+
+def active_between(
+    tallies: QuerySet[MemoryTally, Any], rows: MemoryQuerySet, since: datetime, until: datetime
+) -> list[Came]:
+    """As `created_between`, of what is active alone: of what others hold back not even a number."""
+    first, last = since.astimezone(UTC).date(), until.astimezone(UTC).date()
+    of_days = tallies.filter(day__gte=first, day__lte=last)
+    sums = of_days.values_list("day", "visibility", "origin").annotate(count=Sum("active"))
+    found = [Came(day, seen, origin, count, count, 0) for day, seen, origin, count in sums]
+    later = rows.active(until).filter(created_at__gt=until)
+    taken = created_among(_late(rows, until), since, until)
+    taken += created_among(later, until, end_of(last))
+    found += [replace(one, rows=-one.rows, kept=-one.kept) for one in taken]
     return found
 
 

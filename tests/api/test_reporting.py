@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from junior_memory.models import ModelCall
+from junior_memory.models import Memory, ModelCall
 from tests.api.conftest import Caller, assert_fails, json_of
 from tests.cast import Cast
 from tests.factories import make_memory, make_personal_token
@@ -34,6 +34,25 @@ def test_the_dashboard_counts_what_its_caller_sees(
     }
     assert json_of(charlie.get("dashboard"))["stats"]["active"] == 1
     assert "cost" not in alice.get("dashboard").content.decode().lower()
+
+
+def test_what_others_hold_back_is_in_no_number(charlie: Caller, cast: Cast) -> None:
+    before = json_of(charlie.get("dashboard"))
+    now = datetime.now(UTC)
+    hidden: list[dict[str, Any]] = [
+        {"held_at": now, "held_reason": "public_from_unlinked"},
+        {"archived_at": now, "archive_reason": "declined"},
+        {"archived_at": now, "archive_reason": "admin_removed"},
+        {"expires_at": now - timedelta(minutes=1)},
+    ]
+    for number, fields in enumerate(hidden):
+        row = make_memory(content=f"Roof {number}.", visibility="public")
+        Memory.objects.filter(pk=row.pk).update(**fields)
+    after = json_of(charlie.get("dashboard"))
+    assert (after["stats"], after["days"]) == (before["stats"], before["days"])
+    make_memory(content="Open roof.", visibility="public")
+    seen = json_of(charlie.get("dashboard"))
+    assert (seen["stats"]["createdThirtyDays"], seen["days"][-1]["public"]) == (1, 1)
 
 
 def test_costs_are_numbers_for_staff_alone(alice: Caller, root: Caller, cast: Cast) -> None:
