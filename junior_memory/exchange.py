@@ -277,7 +277,11 @@ def _turn_of(user: User) -> Iterator[None]:
     """Let a person's import be their only one here: each may keep a connection for minutes."""
     with _guard:
         if user.pk in _importing or len(_importing) >= IMPORTS_AT_ONCE:
-            raise RateLimited(retry_after_seconds=AGAIN_SECONDS)
+            raise RateLimited(
+                retry_after_seconds=AGAIN_SECONDS,
+                message="Another import is running. Send the same again when it has ended: what is"
+                " there by then is left as it is.",
+            )
         _importing.add(user.pk)
     try:
         yield
