@@ -135,7 +135,9 @@ def nothing_card(costs: Costs, stretch: Stretch) -> Card:
     asked = CallsAsked(stretch=stretch, purpose=paid_calls.NOTHING)
     calls = sum(one.calls for one in costs.nothing)
     if not calls:
-        note = _("every call belongs to a run that ended") if costs.calls else _("nothing was bought")
+        note = (
+            _("every call belongs to a run that ended") if costs.calls else _("nothing was bought")
+        )
         return Card(_("Bought nothing"), usd(costs.nothing_usd), (Note(note),))
     notes = tuple(
         Note(

@@ -28,7 +28,6 @@ from junior_memory import (
     forgetting,
     history,
     people,
-    turnover,
     widget,
 )
 from junior_memory.access import Source, Viewer
@@ -38,7 +37,6 @@ from junior_memory.compiled import active_rows, forgettable_among
 from junior_memory.conflicts import open_conflicts, propose
 from junior_memory.counting import count_by_filter
 from junior_memory.errors import NotFound
-from junior_memory.event_rows import RECALLS
 from junior_memory.filters import Filters
 from junior_memory.memories import NewMemory, create_memory
 from junior_memory.models import (
@@ -283,18 +281,19 @@ def _staff_checks(cage: _Cage) -> Iterable[Check]:
     _spend(cage)
     whose = {str(one) for user in (cage.first, cage.second) for one in (user.pk, user.email)}
     secret = whose | {row.content for row in cage.rows.values() if row.content}
+    ids = {name: str(row.pk) for name, row in cage.rows.items()}
     shown = {
-        "what calls cost": OPERATION,
-        "what a budget paid": OPERATION,
-        f"events: {RECALLS}": cage.word,
-        f"came or went: {turnover.FORGOTTEN}": str(cage.rows["forgotten"].pk),
-        f"there now: {turnover.ALL}": str(cage.rows["first"].pk),
-        f"there now: {turnover.HELD}": str(cage.rows["held"].pk),
+        "what calls cost": [OPERATION],
+        "what a budget paid": [OPERATION],
+        "events": [cage.word],
+        "what came or went": [ids["forgotten"]],
+        "what is there now": [ids["first"], ids["held"]],
     }
     for path, told in told_to_staff(clock.now()).items():
         text = repr(told)
         leaked = sum(one in text for one in secret)
-        yield Check(path, "staff", leaked, int(shown.get(path, "") not in text))
+        missing = sum(one not in text for one in shown.get(path, []))
+        yield Check(path, "staff", leaked, missing)
 
 
 def _spend(cage: _Cage) -> None:

@@ -17,16 +17,12 @@ A_DAY = timedelta(days=1)
 def told_to_staff(now: datetime) -> Mapping[str, object]:
     """Return everything that staff may read without a reason, of the last day, by what it is."""
     since = now - A_DAY
-    told: dict[str, object] = {
+    return {
         "what calls cost": paid_calls.list_calls(paid_calls.Which(since=since, until=now)),
         "what a budget paid": paid_calls.list_made(budgets.calls_of(budgets.DAY, None, now=now)),
         "costs": spending.costs(min(WINDOWS), now=now),
         "report": reports.operational_report(now=now),
+        "events": [event_rows.list_events(kind, since, now) for kind in event_rows.KINDS],
+        "what came or went": [turnover.list_changes(part, since, now) for part in turnover.PARTS],
+        "what is there now": [turnover.list_present(part, now) for part in turnover.PRESENT],
     }
-    for kind in event_rows.KINDS:
-        told[f"events: {kind}"] = event_rows.list_events(kind, since, now)
-    for part in turnover.PARTS:
-        told[f"came or went: {part}"] = turnover.list_changes(part, since, now)
-    for part in turnover.PRESENT:
-        told[f"there now: {part}"] = turnover.list_present(part, now)
-    return told

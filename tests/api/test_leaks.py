@@ -53,7 +53,6 @@ class Held:
 @pytest.fixture
 def hers(cast: Cast) -> Held:
     viewer = access.person(cast.alice)
-    soon = timezone.now() + timedelta(seconds=1)
 
     def hidden(number: int, **fields: Any) -> Memory:
         content = f"Alice hides {SECRET} number {number}."
@@ -61,7 +60,8 @@ def hers(cast: Cast) -> Held:
 
     active, other, gone, erased = (hidden(number) for number in range(4))
     waiting = hidden(5, held_reason="unlinked")
-    expired = hidden(6, expires_at=soon)
+    expired = hidden(6)
+    Memory.objects.filter(pk=expired.pk).update(expires_at=timezone.now() - timedelta(minutes=1))
     forgetting.forget(viewer, gone.pk, doer=BY_TEST)
     forgetting.erase(viewer, erased.pk, doer=BY_TEST)
     batch = forgetting.forget_many(viewer, [other.pk], doer=BY_TEST)

@@ -91,6 +91,7 @@ def test_a_page_is_read_by_indexes_in_their_order(cast: Cast, now: datetime) -> 
         cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute("SET LOCAL enable_bitmapscan = off")
         cursor.execute("SET LOCAL enable_sort = off")
+        cursor.execute("SET LOCAL enable_incremental_sort = off")
         cursor.execute(f"EXPLAIN {sql}", params)
         plan = "\n".join(row[0] for row in cursor.fetchall())
     for index in ("memory_own_newest", "memory_org_newest", "memory_public_newest"):
