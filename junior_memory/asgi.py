@@ -6,6 +6,7 @@ used again: web processes share a pool instead.
 
 import os
 import threading
+import warnings
 from importlib import import_module
 
 import django
@@ -28,6 +29,9 @@ _database |= {
 }
 
 django.setup(set_prefix=False)
+
+# Static files, which are small and lie in memory's cache: all that is large streams asynchronously.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous")
 
 from junior_memory.legs import lend_connection  # noqa: E402 - models want the set-up
 
