@@ -18,14 +18,15 @@ k = 60, lists of 40).
 
 Measured on five conversations in November 2026, recall@10 / nDCG@10 of search, facts and turns:
 
-    local            .737 / .626   .687 / .566   (without wording .721 / .612  .669 / .539)
-    all-MiniLM-L6-v2 .764 / .655   .726 / .581     (.753 / .639  .700 / .551), behind `openai`
+    local            .732 / .624   .682 / .565   (without wording .721 / .612  .669 / .539)
+    all-MiniLM-L6-v2 .765 / .655   .725 / .581     (.753 / .639  .700 / .551), behind `openai`
 
-The gate in use (words 0.6, MiniLM's distance 0.48), facts and turns: recall@10 lost, and the share
-of questions that get nothing, asked of a wrong owner, the same without names, and of category 5:
+The gate in use (words 0.45, distance 0.545 local and 0.465 MiniLM), facts and turns: recall@10
+lost, and the share of questions that get nothing, asked of a wrong owner, the same without names,
+and of category 5:
 
-    local            .023  .90 .58 .14             .018  .86 .49 .05
-    all-MiniLM-L6-v2 .005  .84 .61 .03             .030  .92 .57 .07
+    local            .027  .90 .58 .12             .017  .86 .50 .04
+    all-MiniLM-L6-v2 .006  .87 .60 .05             .027  .91 .57 .06
 """
 
 from __future__ import annotations
