@@ -60,6 +60,7 @@ from django.db import close_old_connections, connection  # noqa: E402
 from django.test.utils import override_settings  # noqa: E402
 
 from junior_memory import access, embedding_models, memories, people, vector_index  # noqa: E402
+from junior_memory.compiled import active_rows  # noqa: E402
 from junior_memory.deadlines import statement_limit  # noqa: E402
 from junior_memory.filters import NO_FILTERS, Filters  # noqa: E402
 from junior_memory.models import EmbeddingModel, Memory, User  # noqa: E402
@@ -328,7 +329,7 @@ def by_vectors(
 ) -> tuple[list[UUID], str]:
     """Answer by the product's vector leg; returns the rows and the vector that was asked."""
     query = Query(model, asking.text, timeout_seconds=60)
-    rows = Memory.objects.visible_to(access.person(asking.user)).active(NOW)
+    rows = active_rows(access.person(asking.user), NOW)
     leg = vector_leg(query, access.person(asking.user), lambda: rows, size=SIZE, filters=filters)
 
     def answer() -> list[UUID]:
@@ -425,7 +426,7 @@ def measure_words(groups: Sequence[Group]) -> None:
         hits: dict[str, list[float]] = {name: [] for name in total}
         for asking in group.asking:
             viewer = access.person(asking.user)
-            rows = Memory.objects.visible_to(viewer).active(NOW)
+            rows = active_rows(viewer, NOW)
 
             def answer(
                 viewer: access.Viewer = viewer, rows: Any = rows, text: str = asking.text
