@@ -66,14 +66,14 @@ def count_list(
     With `filters`, what each choice leaves; with `since`, what came after it without the person's
     doing.
     """
-    statements = [_by_state(viewer, now), *waiting_statements(viewer, now)]
+    statements = [*_by_state(viewer, now), *waiting_statements(viewer, now)]
     if filters is not None:
         statements += sort_statements(*apart(parts, viewer))
     else:
         statements += [_named(one) for one in total_statements(parts, viewer)]
     if since is not None:
         statements += _new(viewer, parts, since)
-    rows = fetch_all([one for one in statements if one is not None])
+    rows = fetch_all(statements)
     states = dict.fromkeys(COUNTED_STATES, 0)
     states |= {row[1]: row[5] for row in rows if row[0] == STATE}
     sorts = Sorts.read(rows)
@@ -104,24 +104,23 @@ def agent_names(limit: int) -> list[str]:
 
 def count_waiting(viewer: Viewer, *, now: datetime) -> int:
     """Count what waits for a person's word: held memories and facts that disagree."""
-    rows = fetch_all([one for one in waiting_statements(viewer, now) if one is not None])
-    return sum(row[5] for row in rows)
+    return sum(row[5] for row in fetch_all(waiting_statements(viewer, now)))
 
 
-def waiting_statements(viewer: Viewer, now: datetime) -> list[Fragment | None]:
-    """Return what counts what waits, as rows of counts."""
+def waiting_statements(viewer: Viewer, now: datetime) -> list[Fragment]:
+    """Return what counts what waits, as rows of counts; nothing for who may decide nothing."""
     return [
-        _counted(_held, HELD, viewer, now),
-        _counted(conflicts.open_ids, DISAGREE, viewer, now),
+        *_counted(_held, HELD, viewer, now),
+        *_counted(conflicts.open_ids, DISAGREE, viewer, now),
     ]
 
 
-def _counted(build: Build, about: str, viewer: Viewer, now: datetime) -> Fragment | None:
+def _counted(build: Build, about: str, viewer: Viewer, now: datetime) -> list[Fragment]:
     found = compiled(build, viewer, now)
     if found is None:
-        return None
+        return []
     sql = f"SELECT '{about}', '', '', '', NULL::uuid, count(*) FROM ({found.sql}) AS counted"  # noqa: S608
-    return Fragment(sql, found.values)
+    return [Fragment(sql, found.values)]
 
 
 def held_rows(viewer: Viewer, now: datetime) -> Any:
@@ -144,15 +143,15 @@ def _states(viewer: Viewer, now: datetime) -> QuerySet[Any, Any]:
     return rows.order_by().values("state")
 
 
-def _by_state(viewer: Viewer, now: datetime) -> Fragment | None:
+def _by_state(viewer: Viewer, now: datetime) -> list[Fragment]:
     found = compiled(_states, viewer, now)
     if found is None:
-        return None
+        return []
     sql = (
         f"SELECT '{STATE}', state, '', '', NULL::uuid, count(*)"  # noqa: S608 - values are bound
         f" FROM ({found.sql}) AS counted GROUP BY state"
     )
-    return Fragment(sql, found.values)
+    return [Fragment(sql, found.values)]
 
 
 def _new(viewer: Viewer, parts: Sequence[Part], since: datetime) -> list[Fragment]:

@@ -233,40 +233,41 @@ def _is_in_transaction() -> bool:
 
 def _insert_open(call: ModelCall) -> bool:
     """Write a record that may be complete by now: what is there stays."""
-    for number in range(WRITE_ATTEMPTS):
-        try:
+
+    def write(_is_again: bool) -> None:
+        with suppress(IntegrityError):
             call.save(force_insert=True)
-        except IntegrityError:
-            return True
-        except Error as error:
-            if connection.in_atomic_block or number + 1 == WRITE_ATTEMPTS:
-                logger.warning("a model call is not on record ahead (%s)", type(error).__name__)
-                return False
-            connection.close()
-            continue
-        return True
-    return False
+
+    return _in_two_attempts(write, warning="a model call is not on record ahead (%s)")
 
 
 def _write(calls: list[ModelCall], *, has_opened: bool) -> bool:
+    def write(is_again: bool) -> None:
+        # The lost connection may have written them after all.
+        if len(calls) == 1 and not is_again:
+            # The usual case, in one round trip: a model's answer waits for its record.
+            if not (has_opened and _complete(calls[0])):
+                calls[0].save(force_insert=True)
+        elif is_again or has_opened:
+            _insert_again(calls)
+        else:
+            ModelCall.objects.bulk_create(calls)
+
+    return _in_two_attempts(write, warning="a model call is not recorded yet (%s)")
+
+
+def _in_two_attempts(write: Callable[[bool], None], *, warning: str) -> bool:
+    """Write, and again on a fresh connection where the first was lost; False when neither did."""
     for number in range(WRITE_ATTEMPTS):
         try:
-            # The lost connection may have written them after all.
-            if len(calls) == 1 and not number:
-                # The usual case, in one round trip: a model's answer waits for its record.
-                if not (has_opened and _complete(calls[0])):
-                    calls[0].save(force_insert=True)
-            elif number or has_opened:
-                _insert_again(calls)
-            else:
-                ModelCall.objects.bulk_create(calls)
+            write(number > 0)
         except Error as error:
             if connection.in_atomic_block or number + 1 == WRITE_ATTEMPTS:
-                logger.warning("a model call is not recorded yet (%s)", type(error).__name__)
+                logger.warning(warning, type(error).__name__)
                 return False
             connection.close()
-            continue
-        return True
+        else:
+            return True
     return False
 
 
