@@ -65,8 +65,9 @@ import_module(settings.ROOT_URLCONF)
 
 
 def _warm_up() -> None:
-    from junior_memory import embeddings
+    from junior_memory import embeddings, vector_index
 
+    vector_index.keep_loaded()
     embeddings.warm_up()
 
 

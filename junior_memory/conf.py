@@ -26,6 +26,9 @@ class MemoryConf(BaseModel):
     """Dimensions of a model that we do not know, or to shorten one to that can be."""
     embedding_cutoff: float | None = Field(default=None, gt=0, le=2)
     """Cosine distance up to which recall counts a memory as close; None: the model's own."""
+    vector_index_mb: int = Field(default=512, ge=0, le=1_000_000)
+    """Memory that a process may take for codes of public vectors, a little over one byte for each
+    dimension; those that find no room are compared in the database."""
     ai_model: str = Field(default="", max_length=200)
     """The chat model that reviews, extracts, adjudicates and selects; empty: none of them asks."""
     model_timeout_ms: int = Field(default=60_000, ge=1_000, le=600_000)

@@ -17,6 +17,7 @@ from django.db import Error, transaction
 from junior_memory import clock, embedding_models, fingerprints, queue
 from junior_memory.model_calls import OnBehalf
 from junior_memory.models import EmbeddingModel, Memory, MemoryEmbedding
+from junior_memory.models.embeddings import IN_NO_BATCH, NEVER_IN_BATCH
 from junior_memory.providers import (
     EmbeddingFailed,
     UnusableEmbedder,
@@ -125,13 +126,15 @@ def _insert(
                 visibility=memory.visibility,
                 content_hash=content_hash(memory.content),
                 vector=list(vector),
+                batch=IN_NO_BATCH if memory.visibility == "public" else NEVER_IN_BATCH,
                 created_at=now,
             )
             for memory, vector in zip(memories, vectors, strict=True)
         ),
         update_conflicts=True,
         unique_fields=["memory", "embedding_model"],
-        update_fields=["vector", "content_hash", "created_at"],
+        # In no batch again: the codes that processes have loaded are of the vector before.
+        update_fields=["vector", "content_hash", "created_at", "batch"],
     )
 
 

@@ -150,7 +150,7 @@ def switch_to(model: EmbeddingModel, *, now: datetime | None = None) -> None:
             code="incomplete",
             values={"missing": missing, "model": str(model)},
         )
-    vector_index.ensure_index(model)
+    vector_index.pack(model)
     for outdated in embedding_models.switch(model, now=moment):
         vector_index.discard(outdated)
 

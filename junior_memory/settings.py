@@ -305,6 +305,7 @@ JUNIOR_MEMORY = {
     "embedder": env.choice("MEMORY_EMBEDDER", "none", among=("none", "local", "openai")),
     "embedding_model": env.text("MEMORY_EMBEDDING_MODEL"),
     "embedding_dimensions": env.integer("MEMORY_EMBEDDING_DIMENSIONS", 0, low=0, high=2000) or None,
+    "vector_index_mb": env.integer("MEMORY_VECTOR_INDEX_MB", 512, low=0, high=1_000_000),
     "embedding_cutoff": env.number("MEMORY_EMBEDDING_CUTOFF", low=0.01, high=2),
     "ai_model": env.text("AI_MEMORY_MODEL"),
     "model_timeout_ms": env.integer("MEMORY_MODEL_TIMEOUT_MS", 60_000, low=1_000, high=600_000),

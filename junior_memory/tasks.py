@@ -74,14 +74,14 @@ def propose_conflicts(memory_id: str) -> None:
 @app.periodic(cron="* * * * *")
 @app.task(name="keep_vectors", queue=queue.QUEUE, queueing_lock="keep_vectors", pass_context=False)
 def keep_vectors(timestamp: int) -> None:  # noqa: ARG001
-    """Every minute: write missing and stale vectors, build an index that became worth it."""
+    """Every minute: write missing and stale vectors, put public ones into batches."""
     close_old_connections()
     try:
         written = embeddings.repair()
         if written:
             logger.info("vectors repaired: count=%d", written)
         for model in embedding_models.kept_up():
-            vector_index.ensure_index(model)
+            vector_index.pack(model)
     except (EmbeddingFailed, UnusableEmbedder) as error:
         logger.warning("vectors wait for their embedder (%s)", type(error).__name__)
     finally:

@@ -1,8 +1,9 @@
 """The vector leg: which rows are near a query, among what a viewer may see.
 
 Nearness narrows and orders; who may see what is said by `visible_to` alone, around every statement.
-Own and organization rows are compared one by one. Over public rows an approximate index proposes,
-and a list that comes out short is completed exactly, so that it never under-returns.
+Own and organization rows are compared one by one. Over public rows an approximate index proposes
+(`vector_index.py`), what it does not have is compared one by one as well, and a list that comes out
+short is completed exactly, so that it never under-returns.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from junior_memory import embedding_models, embeddings
+from junior_memory import embedding_models, embeddings, vector_index
 from junior_memory.access import Viewer
 from junior_memory.beside import beside
 from junior_memory.filters import NO_FILTERS, Filters
@@ -28,22 +29,9 @@ from junior_memory.parts import PRESENT, TRUE, Fragment, Part, fetch
 from junior_memory.providers import EmbeddingFailed, UnusableEmbedder, Vector
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.remembered import Remembered
-from junior_memory.vector_index import index_name
 
 VECTOR = "vector"
 PRIVATE_VECTOR = "private vector"
-
-EF_SEARCH = 250
-"""Candidates that the approximate index keeps over DENSITY_ROWS rows or fewer; as many more for
-ten times the rows, since the same depth finds less in a larger graph.
-
-Nearly all of the leg's time. Of what 180 questions should find among everything visible, in a
-store of a million rows of which 200,000 are public (`tests/benchmarks/scale.py`): .982 of the ten
-nearest at 150, .988 at 200, .993 at 300, .996 at 500; over 100,000 English sentences, asked for by
-others, .993 at 100 and .997 at 200.
-"""
-
-DENSITY_ROWS = 20_000
 
 OVERFETCH = (1.25, 16)
 """How many times the list's length is proposed, before everything is compared."""
@@ -172,16 +160,12 @@ def _nearest(
         if not asked:
             break
         proposed = min(math.ceil(times * size), MAX_PROPOSED)
-        answers = fetch(near.proposed(asked, proposed=proposed))
-        has_index = any(row[0] not in found and row[2] for row in answers)
-        for scope in asked:
+        pieces = [near.piece_of(scope, proposed=proposed) for scope in asked]
+        answers = fetch(near.proposed(pieces))
+        for scope, piece in zip(asked, pieces, strict=True):
             mine = [row[1:] for row in answers if row[0] == scope.name]
             found[scope.name] = near.scored(mine, scope, size=size)
-            # An index may propose less than there is; without one the list is everything.
-            is_exact = not (scope.is_shared and has_index)
-            if len(found[scope.name]) >= size or near.is_complete(
-                mine, is_all=is_exact and len(mine) < proposed
-            ):
+            if len(found[scope.name]) >= size or near.is_complete(piece, mine):
                 short.remove(scope)
     for scope in short:
         found[scope.name] = near.scored(fetch(near.exact(scope, size=size)), scope, size=size)
@@ -201,24 +185,33 @@ class _Scope:
         return self.name == "public"
 
 
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """The vectors of a scope that are compared; the nearest `proposed` of them are looked at."""
+
+    scope: _Scope
+    compared: Fragment
+    proposed: int
+    leaves_out: bool = False
+    """True when some of the scope are not compared."""
+
+
 class _Near:
     """The statements for one query vector: what is near of `seen`, the rows that may be seen."""
 
     def __init__(
         self, model: EmbeddingModel, vector: Vector, cutoff: float | None, seen: Part
     ) -> None:
-        text = "[" + ",".join([f"{value:.7g}" for value in vector]) + "]"
-        size = int(model.dimensions)
+        self._vector = vector
         self._model_id = int(model.pk)
-        self._index = index_name(model)
+        self._index = vector_index.loaded(model)
         self._cutoff = cutoff
         # As a number: reading a hundred times with their zone takes longer than all the rest.
         self._seen = seen.select(
             Fragment("id, visibility, extract(epoch FROM observed_at)::float8 AS observed")
         )
-        # As no index knows it, compared row by row; and as the model's approximate index knows it.
-        self._plain = Fragment("(vector <=> %s::halfvec)", (text,))
-        self._indexed = Fragment(f"((vector::halfvec({size})) <=> %s::halfvec({size}))", (text,))
+        text = "[" + ",".join([f"{value:.7g}" for value in vector]) + "]"
+        self._asked = Fragment("SELECT %s::halfvec AS vector", (text,))
 
     def scored(self, rows: Sequence[tuple[Any, ...]], scope: _Scope, *, size: int) -> list[Scored]:
         """Read the nearest `size` rows; a distance that is no number is no hit."""
@@ -238,70 +231,75 @@ class _Near:
             for distance, newest, memory_id, visibility in seen[:size]
         ]
 
-    def is_complete(self, rows: Sequence[tuple[Any, ...]], *, is_all: bool) -> bool:
-        """True when no row that was not proposed could belong to the list."""
-        furthest = max((row[1] for row in rows), default=0.0)
-        return is_all or (self._cutoff is not None and furthest > self._cutoff)
+    def piece_of(self, scope: _Scope, *, proposed: int) -> _Piece:
+        """Return what is compared of a scope: all of it but for what the index has and not names.
 
-    def proposed(self, scopes: Sequence[_Scope], *, proposed: int) -> Fragment:
-        """The nearest of each scope by the copies beside the vectors; of these what may be seen.
+        It names as many as are proposed, so that the nearest of these and of what it has not are
+        the nearest of all, as far as it knows.
+        """
+        everything = self._distances(scope, TRUE)
+        codes = self._index.codes
+        if not scope.is_shared or codes is None:
+            return _Piece(scope, everything, proposed)
+        named = codes.near(self._vector, proposed)
+        listed = "{" + ",".join([one.hex for one in named]) + "}"
+        last = self._index.to_batch
+        among = Fragment("batch <= %s AND memory_id = ANY(%s::uuid[])", (last, listed))
+        behind = Fragment("batch > %s", (last,))
+        both = [self._distances(scope, among), self._distances(scope, behind)]
+        compared = Fragment.join(" UNION ALL ", both)
+        return _Piece(scope, compared, proposed, leaves_out=len(named) < len(codes))
+
+    def is_complete(self, piece: _Piece, rows: Sequence[tuple[Any, ...]]) -> bool:
+        """True when nothing that was not looked at could belong to the list."""
+        if len(rows) < piece.proposed and not piece.leaves_out:
+            return True
+        furthest = max((row[1] for row in rows), default=0.0)
+        return self._cutoff is not None and furthest > self._cutoff
+
+    def proposed(self, pieces: Sequence[_Piece]) -> Fragment:
+        """The nearest of each piece by the copies beside the vectors; of these what may be seen.
 
         A row for each that was proposed; one that may not be seen has no id.
         """
-        pieces = [self._nearest_of(scope, proposed=proposed) for scope in scopes]
-        if any(scope.is_shared for scope in scopes):
-            # First, because the pieces of a UNION ALL are read one after the other.
-            pieces = [self._search_depth(proposed), *pieces]
-        near = Fragment.join(" UNION ALL ", pieces)
-        within = self._within
+        near = Fragment.join(" UNION ALL ", [self._nearest_of(piece) for piece in pieces])
+        within, asked = self._within, self._asked
         sql = f"""
-            WITH near AS MATERIALIZED ({near.sql})
+            WITH asked AS MATERIALIZED ({asked.sql}), near AS MATERIALIZED ({near.sql})
             SELECT near.scope, seen.id, near.distance, seen.visibility, seen.observed
             FROM near LEFT JOIN ({self._seen.sql}) AS seen
             ON seen.id = near.memory_id AND {within.sql}
         """  # noqa: S608 - values are bound
-        return Fragment(sql, (*near.values, *self._seen.values, *within.values))
+        return Fragment(sql, (*asked.values, *near.values, *self._seen.values, *within.values))
 
-    def _search_depth(self, proposed: int) -> Fragment:
-        """Say how many candidates the index keeps; a row that is no vector's.
-
-        Its distance is 0 where there is no index yet.
-        """
-        sql = """
-            SELECT NULL::uuid AS memory_id, count(*)::float8 AS distance,
-            set_config('hnsw.ef_search', least(%s, greatest(%s::int,
-            (%s::int * (1 + log(greatest(1, coalesce(max(reltuples), 0) / %s::int))))::int
-            ))::text, true) AS scope
-            FROM pg_class WHERE oid = to_regclass(%s)
-        """
-        return Fragment(sql, (MAX_PROPOSED, proposed, EF_SEARCH, DENSITY_ROWS, self._index))
-
-    def _nearest_of(self, scope: _Scope, *, proposed: int) -> Fragment:
-        distance = self._indexed if scope.is_shared else self._plain
+    def _nearest_of(self, piece: _Piece) -> Fragment:
         sql = f"""
-            (SELECT memory_id, {distance.sql} AS distance, '{scope.name}' AS scope
-            FROM junior_memory_memoryembedding
-            WHERE embedding_model_id = {self._model_id} AND {scope.where.sql}
-            ORDER BY distance LIMIT %s)
+            (SELECT memory_id, distance, '{piece.scope.name}' AS scope
+            FROM ({piece.compared.sql}) AS compared ORDER BY distance LIMIT %s)
         """  # noqa: S608 - values are bound
-        return Fragment(sql, (*distance.values, *scope.where.values, proposed))
+        return Fragment(sql, (*piece.compared.values, piece.proposed))
+
+    def _distances(self, scope: _Scope, narrowed: Fragment) -> Fragment:
+        sql = f"""
+            SELECT memory_id, vector <=> (SELECT vector FROM asked) AS distance
+            FROM junior_memory_memoryembedding
+            WHERE embedding_model_id = {self._model_id} AND {scope.where.sql} AND {narrowed.sql}
+        """  # noqa: S608 - values are bound
+        return Fragment(sql, (*scope.where.values, *narrowed.values))
 
     def exact(self, scope: _Scope, *, size: int) -> Fragment:
         """Everything that may be seen of a scope, compared one by one."""
-        within = self._within
+        within, everything, asked = self._within, self._distances(scope, TRUE), self._asked
         sql = f"""
+            WITH asked AS MATERIALIZED ({asked.sql})
             SELECT seen.id, near.distance, seen.visibility, seen.observed
             FROM ({self._seen.sql}) AS seen
-            JOIN (
-                SELECT memory_id, {self._plain.sql} AS distance
-                FROM junior_memory_memoryembedding
-                WHERE embedding_model_id = {self._model_id} AND {scope.where.sql}
-            ) AS near ON near.memory_id = seen.id
+            JOIN ({everything.sql}) AS near ON near.memory_id = seen.id
             WHERE {within.sql}
             ORDER BY near.distance, seen.observed DESC, seen.id LIMIT %s
         """  # noqa: S608 - values are bound
-        seen, where = self._seen.values, scope.where.values
-        return Fragment(sql, (*seen, *self._plain.values, *where, *within.values, size))
+        seen, compared = self._seen.values, everything.values
+        return Fragment(sql, (*asked.values, *seen, *compared, *within.values, size))
 
     @property
     def _within(self) -> Fragment:

@@ -1,99 +1,199 @@
-"""The approximate index over public vectors: one for each model, made when there are enough rows.
+"""The approximate index over public vectors: their codes, in the memory of every process that asks.
 
-Not by a migration, because its dimensions are the model's. Everything works without it, exactly and
-more slowly.
+The worker puts public vectors that have become many into numbered batches; a process loads whole
+batches, in their order, and knows up to which one it has come. What it has not loaded is compared
+row by row in the database, so that a search finds everything whatever is loaded, only more slowly.
+A vector written anew is in no batch again. Nothing of it is on disk but the batches' numbers.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
+import time
+from dataclasses import dataclass
 
-from django.db import Error, connection
+import numpy as np
+from django.db import connection, connections, transaction
 
+from junior_memory import embedding_models
+from junior_memory.beside import in_thread
+from junior_memory.conf import conf
 from junior_memory.models import EmbeddingModel, MemoryEmbedding
+from junior_memory.models.embeddings import IN_NO_BATCH
+from junior_memory.vector_codes import Codes
 
 logger = logging.getLogger(__name__)
 
-WORTH_IT_AT = 5_000
-"""Public vectors from which comparing them one by one takes longer than a few milliseconds."""
+BATCH = 2_048
+"""Public vectors of a batch; so many that are in none are compared one by one in about a
+millisecond."""
 
-# Serves the vector leg over public rows (`vector.py`): cosine, the model's own dimensions. A denser
-# graph than pgvector's default finds more for as many comparisons (of 200,000 rows of invented
-# words .923 of the ten nearest for 4,500, not 7,600); one of m = 40 no more for twice the build.
-CREATE = """
-CREATE INDEX CONCURRENTLY IF NOT EXISTS {name}
-ON junior_memory_memoryembedding USING hnsw ((vector::halfvec({dimensions})) halfvec_cosine_ops)
-WITH (m = 24, ef_construction = 200)
-WHERE embedding_model_id = {model} AND visibility = 'public'
+BATCHES_AT_ONCE = 8
+"""Read together while loading: what is on the way takes some ten megabytes."""
+
+EVERY_SECONDS = 20.0
+"""How often a process looks for new batches, and for vectors that are gone."""
+
+# Read by index `embedding_batches`.
+PRESENT = """
+FROM junior_memory_memoryembedding
+WHERE embedding_model_id = %s AND visibility = 'public' AND batch > %s AND batch <= %s
 """
-
-# The planner would sample the vectors themselves; a dump with statistics must not hold any.
-NO_STATISTICS = "ALTER INDEX {name} ALTER COLUMN 1 SET STATISTICS 0"
-
-BUILD_MEMORY = "512MB"
-
-
-def index_name(model: EmbeddingModel) -> str:
-    """Return the name of a model's index."""
-    return f"embedding_near_{int(model.pk)}"
+COUNT = f"SELECT count(*) {PRESENT}"
+IDS = f"COPY (SELECT memory_id {PRESENT}) TO STDOUT (FORMAT BINARY)"
+ROWS = f"COPY (SELECT memory_id, vector {PRESENT}) TO STDOUT (FORMAT BINARY)"
+HEADER_BYTES, TRAILER_BYTES = 19, 2
+"""Of PostgreSQL's binary COPY format, without extensions."""
 
 
-def state_of(model: EmbeddingModel) -> str:
-    """Return "ready", "broken" (a build that was cut off) or "missing"."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)",
-            [index_name(model)],
-        )
-        row = cursor.fetchone()
-    if row is None:
-        return "missing"
-    return "ready" if row[0] else "broken"
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a process has of a model: the codes of all batches up to a number."""
+
+    codes: Codes | None = None
+    to_batch: int = 0
 
 
-def ensure_index(model: EmbeddingModel, *, worth_it_at: int = WORTH_IT_AT) -> bool:
-    """Build a model's index when it is worth it; returns whether it is there.
+NOTHING = Loaded()
+_loaded: dict[int, Loaded] = {}
+_refreshing = threading.Lock()
 
-    Writes go on meanwhile. Not inside a transaction; a build that fails is tried again next time.
+
+def loaded(model: EmbeddingModel) -> Loaded:
+    """Return what this process has of a model, at once."""
+    return _loaded.get(int(model.pk), NOTHING)
+
+
+def pack(model: EmbeddingModel) -> int:
+    """Put public vectors that are in no batch into batches, as many as are full; returns how many.
+
+    For the worker. Batches become visible in the order of their numbers, since the model's row is
+    locked until its next one is. Waits for nobody who writes vectors.
     """
-    state = state_of(model)
-    if state == "ready":
-        return True
-    public = MemoryEmbedding.objects.filter(embedding_model=model, visibility="public")
-    if public[:worth_it_at].count() < worth_it_at:
+    packed = 0
+    while _pack_one(model):
+        packed += 1
+    return packed
+
+
+def _pack_one(model: EmbeddingModel) -> bool:
+    waiting = MemoryEmbedding.objects.filter(
+        embedding_model=model, visibility="public", batch=IN_NO_BATCH
+    ).order_by("pk")
+    if len(waiting.values_list("pk")[:BATCH]) < BATCH:
         return False
-    if state == "broken":
-        drop_index(model)
-    statement = CREATE.format(
-        name=index_name(model), dimensions=int(model.dimensions), model=int(model.pk)
-    )
-    # A second try without helpers: they need shared memory that a container may not have.
-    for helpers in ("2", "0"):
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute(f"SET maintenance_work_mem = '{BUILD_MEMORY}'")
-                cursor.execute(f"SET max_parallel_maintenance_workers = {helpers}")
-                cursor.execute(statement)
-                cursor.execute(NO_STATISTICS.format(name=index_name(model)))
-        except Error as error:
-            logger.warning("the vector index was not built (%s)", type(error).__name__)
-            drop_index(model)
-        else:
-            return True
-        finally:
-            with connection.cursor() as cursor:
-                cursor.execute("RESET maintenance_work_mem")
-                cursor.execute("RESET max_parallel_maintenance_workers")
-    return False
+    with transaction.atomic():
+        counted = EmbeddingModel.objects.select_for_update(no_key=True).filter(pk=model.pk).first()
+        rows = waiting.select_for_update(skip_locked=True, no_key=True)
+        chosen = list(rows.values_list("pk", flat=True)[:BATCH])
+        if counted is None or len(chosen) < BATCH:
+            return False
+        counted.batches += 1
+        counted.save(update_fields=["batches"])
+        MemoryEmbedding.objects.filter(pk__in=chosen).update(batch=counted.batches)
+    return True
 
 
-def drop_index(model: EmbeddingModel) -> None:
-    """Drop a model's index, whole or broken."""
+def refresh(model: EmbeddingModel) -> None:
+    """Drop the codes of vectors that are gone, and load new batches, as far as memory is allowed.
+
+    One thread at a time; searches go on with what there was.
+    """
+    with _refreshing:
+        held = loaded(model)
+        codes = _without_what_is_gone(model, held)
+        to_batch = held.to_batch
+        limit = conf().vector_index_mb * 1_000_000
+        while (model_batches := _batches(model)) > to_batch:
+            until = min(model_batches, to_batch + BATCHES_AT_ONCE)
+            if codes is not None and codes.size_bytes >= limit:
+                if held.to_batch != to_batch:
+                    logger.warning("vector index is full: rows=%d", len(codes))
+                break
+            more = _read(model, to_batch, until)
+            codes = more if codes is None else codes.with_more(more)
+            to_batch = until
+            _loaded[int(model.pk)] = Loaded(codes, to_batch)
+        if to_batch:
+            _loaded[int(model.pk)] = Loaded(codes, to_batch)
+
+
+def _batches(model: EmbeddingModel) -> int:
+    """Return the number of the latest batch."""
+    return EmbeddingModel.objects.values_list("batches", flat=True).filter(pk=model.pk).first() or 0
+
+
+def _without_what_is_gone(model: EmbeddingModel, held: Loaded) -> Codes | None:
+    """Return a process's codes but those of vectors that left their batch: it never gets new ones.
+
+    Counting tells whether there are any.
+    """
+    codes = held.codes
+    if codes is None:
+        return None
+    asked = [int(model.pk), 0, held.to_batch]
     with connection.cursor() as cursor:
-        cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index_name(model)}")
+        cursor.execute(COUNT, asked)
+        if cursor.fetchone()[0] == len(codes):
+            return codes
+    present = _copied(IDS, asked, np.dtype([("fields", ">i2"), ("bytes", ">i4"), ("id", "S16")]))
+    return codes.only(np.isin(codes.ids, present["id"]))
+
+
+def _read(model: EmbeddingModel, after: int, until: int) -> Codes:
+    """Read batches and make their codes."""
+    row = np.dtype(
+        [
+            ("fields", ">i2"),
+            ("id_bytes", ">i4"),
+            ("id", "S16"),
+            ("vector_bytes", ">i4"),
+            ("dimensions", ">i2"),
+            ("unused", ">i2"),
+            ("vector", ">f2", (model.dimensions,)),
+        ]
+    )
+    rows = _copied(ROWS, [int(model.pk), after, until], row)
+    return Codes.of(rows["id"].copy(), rows["vector"].astype(np.float16))
+
+
+def _copied(statement: str, values: list[int], row: np.dtype[np.void]) -> np.ndarray:
+    """Return what a COPY writes, whose rows are all of that form."""
+    with connection.cursor() as cursor, cursor.copy(statement, values) as copy:
+        written = b"".join(bytes(piece) for piece in copy)
+    return np.frombuffer(written[HEADER_BYTES:-TRAILER_BYTES], dtype=row)
+
+
+def refresh_all() -> None:
+    """Refresh what this process has of every model that is kept up; of others it keeps nothing."""
+    models = {int(model.pk): model for model in embedding_models.kept_up()}
+    for known in set(_loaded) - set(models):
+        _loaded.pop(known, None)
+    for model in models.values():
+        refresh(model)
+
+
+def keep_loaded() -> None:
+    """Keep what this process has up to date from now on, in a thread of its own.
+
+    For processes that go on: without it every public vector is compared.
+    """
+
+    def rounds() -> None:
+        while True:
+            try:
+                refresh_all()
+            except Exception as error:  # noqa: BLE001 - a database that is away comes back
+                logger.warning("the vector index waits (%s)", type(error).__name__)
+            finally:
+                connections.close_all()
+            time.sleep(EVERY_SECONDS)
+
+    in_thread(rounds, name="vector index")
 
 
 def discard(model: EmbeddingModel) -> None:
-    """Delete a model with its vectors and its index."""
-    drop_index(model)
+    """Delete a model with its vectors, and what this process has of them."""
+    _loaded.pop(int(model.pk), None)
     model.delete()

@@ -9,6 +9,13 @@ from pgvector.django import HalfVectorField
 
 from junior_memory.models.memory import Memory, Visibility
 
+IN_NO_BATCH = 2_147_483_647
+"""The batch of a public vector that is in none yet: behind all others (`vector_index.py`)."""
+
+NEVER_IN_BATCH = 0
+"""The batch of one that is not public. Not the same, so that the planner knows how few are behind
+the last batch."""
+
 
 class EmbeddingModel(models.Model):
     """One model whose vectors are kept. Search uses the one that is in use."""
@@ -29,6 +36,8 @@ class EmbeddingModel(models.Model):
     switched_at = models.DateTimeField(null=True)
     checked_to = models.UUIDField(null=True)
     """Up to which memory the repair has come in its present round."""
+    batches = models.PositiveIntegerField(default=0)
+    """How many batches its public vectors have been put into."""
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
@@ -73,11 +82,18 @@ class MemoryEmbedding(models.Model):
     visibility = models.CharField(max_length=8, choices=Visibility.choices)
     content_hash = models.CharField(max_length=80)
     vector = HalfVectorField()
+    batch = models.PositiveIntegerField(db_default=IN_NO_BATCH)
+    """Of public vectors: the one they were put into, by whose number processes load them."""
     created_at = models.DateTimeField()
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(fields=["memory", "embedding_model"], name="embedding_unique"),
+            # A public vector at 0 would be found by nobody.
+            models.CheckConstraint(
+                condition=~models.Q(visibility="public") | models.Q(batch__gt=NEVER_IN_BATCH),
+                name="embedding_public_in_a_batch",
+            ),
         ]
         indexes: ClassVar[list[models.Index]] = [
             # Serves the exact scan of a person's own rows.
@@ -92,10 +108,12 @@ class MemoryEmbedding(models.Model):
                 name="embedding_org",
                 condition=models.Q(org_id__isnull=False),
             ),
-            # Serves public rows while they are few, and the completion of a short list.
+            # Serves public rows that are in no batch or in one not loaded, the loading of batches,
+            # which of their rows are left, and the completion of a short list.
             models.Index(
-                fields=["embedding_model"],
-                name="embedding_public",
+                fields=["embedding_model", "batch"],
+                include=["memory"],
+                name="embedding_batches",
                 condition=models.Q(visibility="public"),
             ),
         ]

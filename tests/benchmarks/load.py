@@ -283,7 +283,7 @@ def fill(corpus: Corpus) -> None:
     )
     with loading.built_afterwards():
         loading.load(corpus, loading.Target(loading.address(), agent.pk, model.pk))
-    vector_index.ensure_index(model)
+    vector_index.pack(model)
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
 

@@ -25,6 +25,7 @@ from pgvector.psycopg import register_vector
 from junior_memory import tallies
 from junior_memory.lexical import terms
 from junior_memory.lexical.tokens import tokens
+from junior_memory.models.embeddings import IN_NO_BATCH, NEVER_IN_BATCH
 from tests.benchmarks.corpus import NOW, Corpus, Draft
 
 BATCH = 2_000
@@ -37,7 +38,7 @@ MEMORY_COLUMNS = (
     " observed_at created_at"
 ).split()
 EMBEDDING_COLUMNS = (
-    "memory_id embedding_model_id owner_id visibility content_hash vector created_at"
+    "memory_id embedding_model_id owner_id visibility content_hash vector batch created_at"
 ).split()
 
 
@@ -177,7 +178,7 @@ def _copy(
         columns = ", ".join(EMBEDDING_COLUMNS)
         statement = f"COPY junior_memory_memoryembedding ({columns}) FROM STDIN (FORMAT BINARY)"
         with cursor.copy(statement) as copy:
-            copy.set_types("uuid int8 uuid varchar varchar halfvec timestamptz".split())
+            copy.set_types("uuid int8 uuid varchar varchar halfvec int4 timestamptz".split())
             for draft, owner, vector in zip(drafts, owners_of, vectors, strict=True):
                 copy.write_row(
                     (
@@ -187,6 +188,7 @@ def _copy(
                         draft.visibility,
                         embeddings.content_hash(draft.content),
                         HalfVector(vector),
+                        IN_NO_BATCH if draft.visibility == "public" else NEVER_IN_BATCH,
                         NOW,
                     )
                 )

@@ -64,7 +64,7 @@ class Command(BaseCommand):
         name = ModelName.read(options["to"])
         model = embedding_models.prepare(name, now=now, dimensions=options["dimensions"])
         written = reembedding.write_all(model, rate=options["rate"], report=self._show)
-        vector_index.ensure_index(model)
+        vector_index.pack(model)
         self.stdout.write(f"{written} vectors written by {model} ({model.dimensions} dimensions)")
         used = embedding_models.in_use()
         if used is not None and used.pk != model.pk:
@@ -97,8 +97,7 @@ class Command(BaseCommand):
             self.stdout.write("there are no vectors yet")
         for model in models:
             progress = reembedding.coverage(model)
-            index = vector_index.state_of(model)
             self.stdout.write(
                 f"{model} ({model.dimensions} dimensions): {model.get_state_display().lower()}, "
-                f"{progress.done:,} of {progress.total:,} memories, index {index}"
+                f"{progress.done:,} of {progress.total:,} memories"
             )

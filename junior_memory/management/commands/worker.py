@@ -17,6 +17,7 @@ from django.db import DatabaseError
 from procrastinate.contrib.django import app
 from procrastinate.exceptions import ConnectorException
 
+from junior_memory import vector_index
 from junior_memory.queue import QUEUE
 from junior_memory.tasks import STALLED_SECONDS, retry_stalled
 
@@ -56,6 +57,8 @@ class Command(BaseCommand):
         """Run until stopped; begin again when the database was lost."""
         for one in (signal.SIGINT, signal.SIGTERM):
             signal.signal(one, self._stop)
+        if not options["once"]:
+            vector_index.keep_loaded()
         while not self._stopping:
             try:
                 self._run_once(options)

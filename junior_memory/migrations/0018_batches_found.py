@@ -1,0 +1,39 @@
+"""An index by batch in place of one by model; the graphs over public vectors go.
+
+A graph of 200,000 rows took minutes to build and some milliseconds of every public write.
+"""
+
+from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
+from django.db import migrations, models
+
+
+def drop_graphs(_apps, schema_editor):
+    """Drop each model's approximate index, which no migration had made."""
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT indexrelid::regclass::text FROM pg_index"
+            " WHERE indrelid = 'junior_memory_memoryembedding'::regclass"
+            " AND indexrelid::regclass::text ~ 'embedding_near_[0-9]+$'"
+        )
+        for (name,) in cursor.fetchall():
+            cursor.execute(f"DROP INDEX CONCURRENTLY {name}")
+
+
+class Migration(migrations.Migration):
+    """Concurrently: writes go on."""
+
+    atomic = False
+    dependencies = [("junior_memory", "0017_batches")]
+    operations = [
+        AddIndexConcurrently(
+            model_name="memoryembedding",
+            index=models.Index(
+                condition=models.Q(("visibility", "public")),
+                fields=["embedding_model", "batch"],
+                include=["memory"],
+                name="embedding_batches",
+            ),
+        ),
+        RemoveIndexConcurrently(model_name="memoryembedding", name="embedding_public"),
+        migrations.RunPython(drop_graphs, migrations.RunPython.noop),
+    ]
