@@ -25,7 +25,7 @@ from junior_memory.lexical.census import Scored
 from junior_memory.lexical.leg import best
 from junior_memory.model_calls import OnBehalf
 from junior_memory.models import EmbeddingModel
-from junior_memory.parts import PRESENT, TRUE, Fragment, Part, fetch
+from junior_memory.parts import PRESENT, TRUE, Fragment, Part, fetch, fetch_prepared
 from junior_memory.providers import EmbeddingFailed, UnusableEmbedder, Vector
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.remembered import Remembered
@@ -153,17 +153,12 @@ def _nearest(
 ) -> dict[str, list[Scored]]:
     """Return the nearest of `rows` in each scope; one statement, more for those that come short."""
     near = _Near(query.model, query.vector, cutoff, Part.of("seen", rows))
-    found: dict[str, list[Scored]] = {scope.name: [] for scope in scopes}
+    found: dict[str, list[Scored]] = {}
     short = list(scopes)
     for times in OVERFETCH:
-        asked = [scope for scope in short if scope.is_shared or times == OVERFETCH[0]]
-        if not asked:
-            break
-        proposed = min(math.ceil(times * size), MAX_PROPOSED)
-        pieces = [near.piece_of(scope, proposed=proposed) for scope in asked]
-        answers = fetch(near.proposed(pieces))
-        for scope, piece in zip(asked, pieces, strict=True):
-            mine = [row[1:] for row in answers if row[0] == scope.name]
+        asked = [scope for scope in short if scope.is_shared or not found]
+        for piece, mine in near.look(asked, proposed=min(math.ceil(times * size), MAX_PROPOSED)):
+            scope = piece.scope
             found[scope.name] = near.scored(mine, scope, size=size)
             if len(found[scope.name]) >= size or near.is_complete(piece, mine):
                 short.remove(scope)
@@ -231,7 +226,34 @@ class _Near:
             for distance, newest, memory_id, visibility in seen[:size]
         ]
 
-    def piece_of(self, scope: _Scope, *, proposed: int) -> _Piece:
+    def look(
+        self, scopes: Sequence[_Scope], *, proposed: int
+    ) -> list[tuple[_Piece, list[tuple[Any, ...]]]]:
+        """Return each scope's piece with what was proposed of it.
+
+        Codes of shared rows are compared here while the database compares the others.
+        """
+        exact = [self._piece_of(scope, proposed) for scope in scopes if not scope.is_shared]
+        shared: list[_Piece] = []
+
+        def compare_codes() -> None:
+            shared.extend(self._piece_of(scope, proposed) for scope in scopes if scope.is_shared)
+
+        answers: list[tuple[Any, ...]] = []
+        if exact and self._index.codes is not None:
+            answers += fetch_prepared(self._proposed(exact), meanwhile=compare_codes)
+            if shared:
+                answers += fetch_prepared(self._proposed(shared))
+        else:
+            compare_codes()
+            if exact or shared:
+                answers += fetch(self._proposed([*exact, *shared]))
+        return [
+            (piece, [row[1:] for row in answers if row[0] == piece.scope.name])
+            for piece in (*exact, *shared)
+        ]
+
+    def _piece_of(self, scope: _Scope, proposed: int) -> _Piece:
         """Return what is compared of a scope: all of it but for what the index has and not names.
 
         It names as many as are proposed, so that the nearest of these and of what it has not are
@@ -242,10 +264,11 @@ class _Near:
         if not scope.is_shared or codes is None:
             return _Piece(scope, everything, proposed)
         named = codes.near(self._vector, proposed)
-        listed = "{" + ",".join([one.hex for one in named]) + "}"
+        listed = "{" + ",".join(named) + "}"
+        # The number is spelled out: how few rows are behind it decides how they are found.
         last = self._index.to_batch
-        among = Fragment("batch <= %s AND memory_id = ANY(%s::uuid[])", (last, listed))
-        behind = Fragment("batch > %s", (last,))
+        among = Fragment(f"batch <= {last} AND memory_id = ANY(%s::uuid[])", (listed,))
+        behind = Fragment(f"batch > {last}")
         both = [self._distances(scope, among), self._distances(scope, behind)]
         compared = Fragment.join(" UNION ALL ", both)
         return _Piece(scope, compared, proposed, leaves_out=len(named) < len(codes))
@@ -257,7 +280,7 @@ class _Near:
         furthest = max((row[1] for row in rows), default=0.0)
         return self._cutoff is not None and furthest > self._cutoff
 
-    def proposed(self, pieces: Sequence[_Piece]) -> Fragment:
+    def _proposed(self, pieces: Sequence[_Piece]) -> Fragment:
         """The nearest of each piece by the copies beside the vectors; of these what may be seen.
 
         A row for each that was proposed; one that may not be seen has no id.

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from django.db import connection, connections, transaction
+from django.db.models import QuerySet
 
 from junior_memory import embedding_models
 from junior_memory.beside import in_thread
@@ -25,11 +26,16 @@ from junior_memory.vector_codes import Codes
 
 logger = logging.getLogger(__name__)
 
-BATCH = 2_048
-"""Public vectors of a batch; so many that are in none are compared one by one in about a
-millisecond."""
+WORTH_IT_AT = 2_048
+"""Public vectors up to which comparing them one by one costs as little."""
 
-BATCHES_AT_ONCE = 8
+BATCH = 128
+"""Public vectors of a batch; as many may be in none, and every search compares those as well."""
+
+PACKED_AT_ONCE = 32
+"""Batches that become visible together."""
+
+BATCHES_AT_ONCE = 128
 """Read together while loading: what is on the way takes some ten megabytes."""
 
 EVERY_SECONDS = 20.0
@@ -65,34 +71,38 @@ def loaded(model: EmbeddingModel) -> Loaded:
     return _loaded.get(int(model.pk), NOTHING)
 
 
-def pack(model: EmbeddingModel) -> int:
+def pack(model: EmbeddingModel, *, worth_it_at: int = WORTH_IT_AT) -> int:
     """Put public vectors that are in no batch into batches, as many as are full; returns how many.
 
-    For the worker. Batches become visible in the order of their numbers, since the model's row is
+    The first ones once there are `worth_it_at`. For the worker. Batches become visible in the order of their numbers, since the model's row is
     locked until its next one is. Waits for nobody who writes vectors.
     """
+    waiting = MemoryEmbedding.objects.filter(
+        embedding_model=model, visibility="public", batch=IN_NO_BATCH
+    )
+    least = BATCH if _batches(model) else worth_it_at
+    if len(waiting.values_list("pk")[:least]) < least:
+        return 0
     packed = 0
-    while _pack_one(model):
-        packed += 1
+    while made := _pack_some(model, waiting):
+        packed += made
     return packed
 
 
-def _pack_one(model: EmbeddingModel) -> bool:
-    waiting = MemoryEmbedding.objects.filter(
-        embedding_model=model, visibility="public", batch=IN_NO_BATCH
-    ).order_by("pk")
-    if len(waiting.values_list("pk")[:BATCH]) < BATCH:
-        return False
+def _pack_some(model: EmbeddingModel, waiting: QuerySet[MemoryEmbedding]) -> int:
     with transaction.atomic():
         counted = EmbeddingModel.objects.select_for_update(no_key=True).filter(pk=model.pk).first()
         rows = waiting.select_for_update(skip_locked=True, no_key=True)
-        chosen = list(rows.values_list("pk", flat=True)[:BATCH])
+        chosen = list(rows.values_list("pk", flat=True)[: BATCH * PACKED_AT_ONCE])
         if counted is None or len(chosen) < BATCH:
-            return False
-        counted.batches += 1
+            return 0
+        full = range(0, len(chosen) - BATCH + 1, BATCH)
+        for at in full:
+            counted.batches += 1
+            some = MemoryEmbedding.objects.filter(pk__in=chosen[at : at + BATCH])
+            some.update(batch=counted.batches)
         counted.save(update_fields=["batches"])
-        MemoryEmbedding.objects.filter(pk__in=chosen).update(batch=counted.batches)
-    return True
+    return len(full)
 
 
 def refresh(model: EmbeddingModel) -> None:
