@@ -206,7 +206,8 @@ def fetch_prepared(
             if meanwhile is None:
                 cursor.execute(statement.sql, statement.values)
             else:
-                with raw.pipeline():
+                # What fails, fails at the pipeline's end, past the cursor.
+                with connection.wrap_database_errors, raw.pipeline():
                     cursor.execute(statement.sql, statement.values)
                     meanwhile()
         finally:

@@ -74,8 +74,9 @@ def loaded(model: EmbeddingModel) -> Loaded:
 def pack(model: EmbeddingModel, *, worth_it_at: int = WORTH_IT_AT) -> int:
     """Put public vectors that are in no batch into batches, as many as are full; returns how many.
 
-    The first ones once there are `worth_it_at`. For the worker. Batches become visible in the order of their numbers, since the model's row is
-    locked until its next one is. Waits for nobody who writes vectors.
+    The first ones once there are `worth_it_at`. For the worker. Batches become visible in the order
+    of their numbers, since the model's row is locked until they are. Waits for nobody who writes
+    vectors.
     """
     waiting = MemoryEmbedding.objects.filter(
         embedding_model=model, visibility="public", batch=IN_NO_BATCH
