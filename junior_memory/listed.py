@@ -13,7 +13,7 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Model
 
 from junior_memory.models import Agent, Location, Memory, Organization
-from junior_memory.parts import Fragment, Part, among, fetch
+from junior_memory.parts import Fragment, Part, among, fetch_prepared
 from junior_memory.querysets import NOT_LISTED, MemoryQuerySet
 
 
@@ -48,7 +48,7 @@ def read_listed(rows: MemoryQuerySet, ids: Sequence[UUID]) -> dict[UUID, Memory]
         return {}
     related: dict[tuple[str, UUID], Model] = {}
     found: dict[UUID, Memory] = {}
-    for row in fetch(_statement(Part.of("listed", rows).having(among(ids)))):
+    for row in fetch_prepared(_statement(Part.of("listed", rows).having(among(ids)))):
         end = len(_MEMORY.names)
         memory = Memory.from_db(DEFAULT_DB_ALIAS, _MEMORY.names, row[:end])
         for columns in _RELATED:

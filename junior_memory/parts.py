@@ -177,7 +177,9 @@ def parts_of(rows: MemoryQuerySet, viewer: Viewer) -> Iterator[Part]:
         user = viewer.user.pk
         own = Fragment("owner_id = %s AND visibility IN ('private', 'session')", (user,))
         yield replace(every, name="own", within=own)
-        if (viewer.agent is None or viewer.org is not None) and fetch(Fragment(IS_MEMBER, (user,))):
+        if (viewer.agent is None or viewer.org is not None) and fetch_prepared(
+            Fragment(IS_MEMBER, (user,))
+        ):
             present = Fragment(PRESENT, (user,))
             org = Fragment(f"visibility = 'org' AND org_id IN ({PRESENT})", (user,))
             yield replace(every, name="org", within=org, present=present)
@@ -191,6 +193,10 @@ def fetch(statement: Fragment) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall())
 
 
+MAX_PREPARED = 32
+"""Prepared statements that a connection keeps; one takes some 100 kB of the server's memory."""
+
+
 def fetch_prepared(
     statement: Fragment, *, meanwhile: Callable[[], object] | None = None
 ) -> list[tuple[Any, ...]]:
@@ -201,7 +207,7 @@ def fetch_prepared(
     """
     with connection.cursor() as cursor:
         raw = connection.connection
-        raw.prepare_threshold = 0
+        raw.prepare_threshold, raw.prepared_max = 0, MAX_PREPARED
         try:
             if meanwhile is None:
                 cursor.execute(statement.sql, statement.values)
@@ -215,13 +221,15 @@ def fetch_prepared(
         return list(cursor.fetchall())
 
 
-def fetch_all(statements: Sequence[Fragment]) -> list[tuple[Any, ...]]:
+def fetch_all(
+    statements: Sequence[Fragment],
+    *,
+    run: Callable[[Fragment], list[tuple[Any, ...]]] = fetch,
+) -> list[tuple[Any, ...]]:
     """Run several SELECTs of the same columns in one round trip."""
     if not statements:
         return []
-    return fetch(
-        Fragment.join(" UNION ALL ", [Fragment(f"({s.sql})", s.values) for s in statements])
-    )
+    return run(Fragment.join(" UNION ALL ", [Fragment(f"({s.sql})", s.values) for s in statements]))
 
 
 def bounded_counts(parts: Sequence[Part], *, limit: int) -> list[int]:

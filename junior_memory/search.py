@@ -31,7 +31,7 @@ from junior_memory.lexical.leg import Plan, make_plan
 from junior_memory.listed import read_listed
 from junior_memory.model_calls import OnBehalf
 from junior_memory.models import Memory
-from junior_memory.parts import Fragment, Part, among, fetch, parts_of
+from junior_memory.parts import Fragment, Part, among, fetch_prepared, parts_of
 from junior_memory.querysets import MemoryQuerySet
 from junior_memory.ranking import Fused, Fusion, RankList, TieFacts, fuse, order, preset
 from junior_memory.vector import PRIVATE_VECTOR, VECTOR, Query, vector_leg
@@ -333,7 +333,7 @@ def read_again(rows: MemoryQuerySet, ids: Sequence[UUID]) -> dict[UUID, Memory]:
     if not ids:
         return {}
     left = Part.of("again", rows).having(among(ids))
-    found = fetch(left.select(Fragment(", ".join(READ_AGAIN))))
+    found = fetch_prepared(left.select(Fragment(", ".join(READ_AGAIN))))
     return {row[0]: Memory.from_db(DEFAULT_DB_ALIAS, READ_AGAIN, row) for row in found}
 
 

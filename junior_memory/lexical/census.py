@@ -16,7 +16,7 @@ from uuid import UUID
 
 from junior_memory.lexical.common_terms import common_terms, many_rows
 from junior_memory.lexical.queries import Unit
-from junior_memory.parts import FALSE, NOTHING, Fragment, Part, fetch_all
+from junior_memory.parts import FALSE, NOTHING, Fragment, Part, fetch_all, fetch_prepared
 
 COMMON_AT = 1_000
 """Public rows from which a term is common; counting stops there."""
@@ -133,7 +133,7 @@ def _plan(part: Part, units: Sequence[Unit], depth: int) -> Counted:
 def _fetched(plans: Sequence[Counted], units: Sequence[Unit]) -> dict[str, Counted]:
     found = {counted.part.name: counted for counted in plans}
     for name, size, held, bits, count, memory_id, visibility, observed in fetch_all(
-        [_statement(counted, units) for counted in plans]
+        [_statement(counted, units) for counted in plans], run=fetch_prepared
     ):
         counted = found[name]
         if bits is None:

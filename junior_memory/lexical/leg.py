@@ -21,7 +21,7 @@ from junior_memory.lexical import census
 from junior_memory.lexical.census import COMMON_AT, LARGE_AT, Counted, Scored, any_of, holds
 from junior_memory.lexical.folding import fold
 from junior_memory.lexical.queries import Chunk, QueryTerms, Unit, quote_lexeme
-from junior_memory.parts import FALSE, Fragment, Part, fetch, fetch_all
+from junior_memory.parts import FALSE, Fragment, Part, fetch_all, fetch_prepared
 from junior_memory.ranking import SCORE_DIGITS
 
 RARE_ROWS = 3_000
@@ -187,7 +187,10 @@ class Plan:
         """Read rows once more, with which of `units` each of them holds."""
         held = [holds(unit.tsquery()) for unit in self.units]
         wanted = Fragment.join(", ", [Fragment("id, content, visibility"), *held])
-        return [Text(row[0], row[1], row[2], tuple(row[3:])) for row in fetch(top.select(wanted))]
+        return [
+            Text(row[0], row[1], row[2], tuple(row[3:]))
+            for row in fetch_prepared(top.select(wanted))
+        ]
 
     def _required(self, part: Part) -> tuple[Unit, ...]:
         """The units of which a row must hold one to be ranked."""
