@@ -158,6 +158,8 @@ def _hexadecimal(ids: Ids) -> list[str]:
 
 def _upto(differing: NDArray[np.uint16], count: int) -> int:
     """Return up to how many bits about `count` rows differ, judged by a sample of them."""
+    if count >= len(differing):
+        return int(differing.max())
     sample = differing[::SAMPLED]
     place = min(count // SAMPLED, len(sample) - 1)
     return int(np.partition(sample, place)[place])
