@@ -77,6 +77,13 @@ DEPTH = 10
 WARM_UP = 100
 """Questions of each group that are asked before anything is measured."""
 
+LARGE = 10_000
+"""Rows from which a person's are measured for themselves."""
+
+PEOPLE = "people under 10,000 rows"
+DRAWN = 50
+"""Owners of a group, who ask in turns: all of them have asked before anything is measured."""
+
 LIMIT_MS = 60_000
 SAME = 1e-4
 """Distances that half precision does not tell apart."""
@@ -294,7 +301,11 @@ def print_sizes() -> None:
 
 
 def choose(corpus: Corpus, questions: int) -> list[Group]:
-    """Choose who asks and what: owners of four sizes, half own rows and half public ones."""
+    """Choose who asks and what, half of it for own rows and half for public ones.
+
+    People under 10,000 rows, drawn as often as they hold rows; beside them, each for itself, owners
+    of four sizes.
+    """
     chance = random.Random("who asks")  # noqa: S311
     sizes = dict(
         run(
@@ -302,19 +313,23 @@ def choose(corpus: Corpus, questions: int) -> list[Group]:
             " GROUP BY owner_id"
         )
     )
-    number_of = {corpus.owner_id(number): number for number in range(corpus.owners)}
-    by_size = sorted(
-        ((size, number_of[owner]) for owner, size in sizes.items() if owner in number_of),
-        reverse=True,
-    )
+    size_of = {
+        number: sizes[corpus.owner_id(number)]
+        for number in range(corpus.owners)
+        if corpus.owner_id(number) in sizes
+    }
+    by_size = sorted(((size, number) for number, size in size_of.items()), reverse=True)
 
     def nearest(wanted: int, count: int) -> list[tuple[int, int]]:
         return sorted(by_size, key=lambda each: abs(each[0] - wanted))[:count]
 
+    under = {number: size for number, size in size_of.items() if size < LARGE}
+    as_they_hold = chance.choices(list(under), list(under.values()), k=DRAWN)
     chosen = {
-        "few rows": chance.sample(by_size[len(by_size) // 4 :], min(50, len(by_size) // 2)),
+        PEOPLE: [(under[number], number) for number in as_they_hold],
+        "few rows": chance.sample(by_size[len(by_size) // 4 :], min(DRAWN, len(by_size) // 2)),
         "1,000 rows": nearest(1_000, 10),
-        "10,000 rows": nearest(10_000, 1),
+        "10,000 rows": nearest(LARGE, 1),
         "the largest": by_size[:1],
     }
     wanted = {number for owners in chosen.values() for _, number in owners}
@@ -428,14 +443,15 @@ def measure_vectors(model: EmbeddingModel, groups: Sequence[Group]) -> dict[str,
                     "one index rows": float(len(theirs)),
                 }.items():
                     scores.setdefault(name, []).append(value)
-        if group.name != "the largest":
+        if group.name == PEOPLE:
             ours_all.add(ours)
             exact_all.add(exact)
             for name, values_of in scores.items():
                 everyone.setdefault(name, []).extend(values_of)
         mean = {name: statistics.mean(each) for name, each in scores.items()}
         print(
-            f"  {group.name} ({min(group.sizes)}-{max(group.sizes)}): recall@10"
+            f"  {group.name} ({min(group.sizes)}-{max(group.sizes)}, median"
+            f" {statistics.median(group.sizes):.0f}): recall@10"
             f" {mean['recall@10']:.4f} @40 {mean['recall@40']:.4f}, rows {min(scores['rows']):.0f}"
             f"-{max(scores['rows']):.0f}, private recall@10 {mean['private@10']:.4f} @40"
             f" {mean['private@40']:.4f}; {ours}; exact {exact}; x{exact.p50 / ours.p50:.0f} faster;"
@@ -449,7 +465,7 @@ def measure_vectors(model: EmbeddingModel, groups: Sequence[Group]) -> dict[str,
     figures["vector p50"] = ours_all.p50
     figures["exact p50"] = exact_all.p50
     print(
-        f"  owners up to 10,000 rows: recall@10 {statistics.mean(everyone['recall@10']):.4f}, 40 of"
+        f"  {PEOPLE}: recall@10 {statistics.mean(everyone['recall@10']):.4f}, 40 of"
         f" 40 in {statistics.mean(r == SIZE for r in everyone['rows']):.3f}, private recall@10"
         f" {statistics.mean(everyone['private@10']):.4f}, {ours_all.as_share_of(exact_all)} of"
         f" exact, p95 1/{exact_all.p95 / ours_all.p95:.0f}"
@@ -475,7 +491,7 @@ def measure_words(groups: Sequence[Group]) -> None:
             for asking, values in zip(some, values_of_some, strict=True):
                 window = newest.of(partial(run, NEWEST_160, values))
                 hits["160"].append((asking.wanted,) in window)
-        if group.name != "the largest":
+        if group.name == PEOPLE:
             ours_all.add(ours)
             all_all.add(ranked)
             for name, values_of in hits.items():
@@ -486,7 +502,7 @@ def measure_words(groups: Sequence[Group]) -> None:
             f" {statistics.mean(hits['160']):.3f} {newest}"
         )
     print(
-        f"  owners up to 10,000 rows: {statistics.mean(total['ours']):.3f} against rank all"
+        f"  {PEOPLE}: {statistics.mean(total['ours']):.3f} against rank all"
         f" {statistics.mean(total['all']):.3f}, newest 160 {statistics.mean(total['160']):.3f};"
         f" {ours_all.as_share_of(all_all)} of rank all"
     )
@@ -519,7 +535,7 @@ def measure_search(groups: Sequence[Group], repeats: int) -> dict[str, float]:
                 calls += 1
                 degraded += bool(result.degraded)
                 hits.append(asking.wanted in [hit.memory.pk for hit in result.hits])
-        if group.name != "the largest":
+        if group.name == PEOPLE:
             everyone.add(times)
             found += hits
         print(
@@ -527,7 +543,7 @@ def measure_search(groups: Sequence[Group], repeats: int) -> dict[str, float]:
             f" p95/p50 {times.p95 / times.p50:.2f}, degraded {degraded}"
         )
     print(
-        f"  owners up to 10,000 rows: {statistics.mean(found):.3f}, {everyone.on_clock};"
+        f"  {PEOPLE}: {statistics.mean(found):.3f}, {everyone.on_clock};"
         f" {calls} calls of search_memories in all"
     )
     return {"search p50": everyone.p50}
