@@ -17,6 +17,7 @@ from junior_memory import (
     forgetting,
     holding,
     memories,
+    moderation,
     vector_index,
 )
 from junior_memory.models import (
@@ -247,24 +248,36 @@ def test_columns_of_vectors_keep_no_statistics_and_no_side_table(db: None) -> No
 
 
 @pytest.mark.django_db(transaction=True)
-def test_erased_vectors_are_in_no_dump(cast: Cast, now: datetime) -> None:
-    viewer = access.person(cast.alice)
-    for number in range(40):
+def test_erased_vectors_are_in_no_dump(
+    cast: Cast, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_index, "_loaded", {})
+    monkeypatch.setattr(vector_index, "BATCH", 5)
+    for number in range(39):
         make_memory(content=f"Public fact {number}", visibility="public", now=now)
-    memory = make_memory(content="quizzacious herons", owner=cast.alice, now=now)
+    mine = make_memory(content="quizzacious herons", owner=cast.alice, now=now)
+    shared = make_memory(content="borborygmic otters", visibility="public", now=now)
     model = embedding_models.in_use()
     assert model is not None
-    assert vector_index.ensure_index(model, worth_it_at=10)
+    assert vector_index.pack(model, worth_it_at=10) == 8
+    vector_index.refresh(model)
     analyse()
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT vector::text FROM junior_memory_memoryembedding WHERE memory_id = %s",
-            [memory.pk],
+            "SELECT vector::text FROM junior_memory_memoryembedding WHERE memory_id = ANY(%s)",
+            [[mine.pk, shared.pk]],
         )
-        vector = cursor.fetchone()[0]
-    assert vector in dump()
-    forgetting.erase(viewer, memory.pk, doer=BY_TEST, now=now)
+        vectors = [text.strip("[]") for (text,) in cursor.fetchall()]
+    before = dump()
+    assert [vector in before for vector in vectors] == [True, True]
+    forgetting.erase(access.person(cast.alice), mine.pk, doer=BY_TEST, now=now)
+    staff = access.person(cast.root)
+    moderation.remove_public(staff, shared.pk, reason="untrue", doer=BY_TEST, now=now)
+    assert forgetting.purge_due(now=now + timedelta(days=31)) == 1
+    vector_index.refresh(model)
     left = dump()
-    assert vector not in left
-    assert vector.strip("[]") not in left
-    vector_index.drop_index(model)
+    assert [vector in left for vector in vectors] == [False, False]
+    codes = vector_index.loaded(model).codes
+    assert codes is not None
+    assert len(codes) == 39
+    assert shared.pk.hex not in codes.near([1.0] * 64, 40)

@@ -30,6 +30,7 @@ from junior_memory.filters import Filters
 from junior_memory.lexical.census import Scored
 from junior_memory.lexical.leg import best
 from junior_memory.models import Memory, MemoryEmbedding, ModelCall, User
+from junior_memory.models.embeddings import IN_NO_BATCH, NEVER_IN_BATCH
 from junior_memory.providers import ModelName, embedder_for
 from junior_memory.providers.fake import FakeEmbedder
 from junior_memory.recall import Recall, RecallRequest, recall
@@ -48,6 +49,7 @@ def fake(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeEmbedde
     assert isinstance(embedder, FakeEmbedder)
     for name in ("failing", "is_local", "delay_seconds", "answers_with"):
         monkeypatch.setattr(embedder, name, getattr(embedder, name))
+    monkeypatch.setattr(vector_index, "_loaded", {})
     vector.query_vectors.clear()
     yield embedder
     vector.query_vectors.clear()
@@ -92,12 +94,24 @@ def bulk(count: int, *, owner: User | None, agent: Any, now: datetime, kind: str
                 visibility=visibility,
                 content_hash=content_hash(row.content),
                 vector=list(near),
+                batch=IN_NO_BATCH if visibility == "public" else NEVER_IN_BATCH,
                 created_at=now,
             )
             for row, near in zip(rows, vectors, strict=True)
         ),
         batch_size=500,
     )
+
+
+def load_codes() -> int:
+    """Put public vectors into batches and load these; returns how many rows they are."""
+    model = embedding_models.in_use()
+    assert model is not None
+    assert vector_index.pack(model, worth_it_at=1_000)
+    vector_index.refresh(model)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE junior_memory_memoryembedding")
+    return len(vector_index.loaded(model).codes or ())
 
 
 def near(viewer: access.Viewer, text: str, now: datetime, *, size: int = 40,
@@ -183,15 +197,15 @@ def test_copies_beside_a_vector_grant_nothing(cast: Cast, now: datetime) -> None
     memory = make_memory(content="the vault code", owner=cast.bob, now=now)
     MemoryEmbedding.objects.update(owner_id=cast.alice.pk)
     assert near(person(cast.alice), "the vault code", now) == []
-    MemoryEmbedding.objects.update(owner_id=None, visibility="public")
+    MemoryEmbedding.objects.update(owner_id=None, visibility="public", batch=IN_NO_BATCH)
     assert near(person(cast.charlie), "the vault code", now) == []
     assert Memory.objects.get() == memory
 
 
-@pytest.mark.parametrize("indexed", [False, True])
+@pytest.mark.parametrize("is_loaded", [False, True])
 @in_the_open
 def test_three_rows_among_thousands_of_others_are_found(
-    cast: Cast, now: datetime, indexed: bool
+    cast: Cast, now: datetime, is_loaded: bool
 ) -> None:
     bulk(3_000, owner=None, agent=cast.agent, now=now, word="needle")
     bulk(1_500, owner=cast.bob, agent=cast.agent, now=now, word="needle")
@@ -199,13 +213,8 @@ def test_three_rows_among_thousands_of_others_are_found(
         make_memory(content=f"needle needle thimble {n}", owner=cast.alice, now=now)
         for n in range(3)
     ]
-    model = embedding_models.in_use()
-    assert model is not None
-    if indexed:
-        assert vector_index.ensure_index(model, worth_it_at=1_000)
-        assert vector_index.state_of(model) == "ready"
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE junior_memory_memoryembedding")
+    if is_loaded:
+        assert load_codes() == 3_000 // vector_index.BATCH * vector_index.BATCH
     viewer = person(cast.alice)
     rows = near(viewer, "needle", now, size=40)
     assert len(rows) == 40
@@ -215,46 +224,17 @@ def test_three_rows_among_thousands_of_others_are_found(
     assert {memory.pk for memory in mine} <= {hit.memory.pk for hit in hits}
     wanted = exact(viewer, "needle 12 99", now, 40)
     got = [row.id for row in near(viewer, "needle 12 99", now, size=40)]
-    assert len(set(wanted) & set(got)) >= 39
+    # Vectors of three words have few dimensions that are not 0, so that signs tell less of them.
+    assert len(set(wanted) & set(got)) >= (36 if is_loaded else 39)
 
 
 @in_the_open
 def test_narrow_filters_over_a_large_shared_set_come_out_full(cast: Cast, now: datetime) -> None:
     bulk(2_000, owner=None, agent=cast.agent, now=now, word="alpha")
     bulk(45, owner=None, agent=cast.agent, now=now, word="omega", kind="procedure")
-    model = embedding_models.in_use()
-    assert model is not None
-    assert vector_index.ensure_index(model, worth_it_at=1_000)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE junior_memory_memoryembedding")
-        cursor.execute("SET enable_seqscan = off")
-        cursor.execute("SET enable_bitmapscan = off")
+    assert load_codes() > 1_900
     found = near(person(cast.charlie), "alpha", now, size=40, filters=Filters(kind="procedure"))
     assert len(found) == 40
-    with connection.cursor() as cursor:
-        cursor.execute("RESET enable_seqscan")
-        cursor.execute("RESET enable_bitmapscan")
-
-
-@in_the_open
-def test_the_index_keeps_no_sample_of_vectors(cast: Cast, now: datetime) -> None:
-    bulk(300, owner=None, agent=cast.agent, now=now)
-    model = embedding_models.in_use()
-    assert model is not None
-    assert not vector_index.ensure_index(model), "not worth it yet"
-    assert vector_index.ensure_index(model, worth_it_at=100)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-        cursor.execute(
-            "SELECT count(*) FROM pg_statistic"
-            " WHERE starelid = %s::regclass OR starelid = 'junior_memory_memoryembedding'::regclass"
-            " AND staattnum = (SELECT attnum FROM pg_attribute WHERE attname = 'vector'"
-            " AND attrelid = 'junior_memory_memoryembedding'::regclass)",
-            [vector_index.index_name(model)],
-        )
-        assert cursor.fetchone() == (0,)
-    vector_index.drop_index(model)
-    assert vector_index.state_of(model) == "missing"
 
 
 def test_inactive_rows_are_never_near(cast: Cast, now: datetime) -> None:
