@@ -75,15 +75,18 @@ def is_lost(raw: Any) -> bool:
 def statement_limit(milliseconds: int) -> Iterator[None]:
     """Let every statement inside take at most that long; one that does not is an OperationalError.
 
-    Also inside a transaction: the limit before is set again afterwards.
+    Also inside a transaction: what was set before is set again afterwards.
     """
     wrapper = connections[DEFAULT_DB_ALIAS]
     is_inner = wrapper.in_atomic_block
     with transaction.atomic():
         with wrapper.cursor() as cursor:
             if is_inner:
-                cursor.execute("SHOW statement_timeout")
-                before = cursor.fetchone()[0]
+                cursor.execute(
+                    "SELECT current_setting('statement_timeout'),"
+                    " current_setting('plan_cache_mode')"
+                )
+                before = cursor.fetchone()
             # Spelled out, in one go: a statement with parameters takes twice as long to send. What
             # is prepared (`parts.fetch_prepared`) is planned once, not for each set of values.
             cursor.execute(
@@ -94,7 +97,11 @@ def statement_limit(milliseconds: int) -> Iterator[None]:
         if not is_inner:
             return
         with wrapper.cursor() as cursor:
-            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [before])
+            cursor.execute(
+                "SELECT set_config('statement_timeout', %s, true),"
+                " set_config('plan_cache_mode', %s, true)",
+                before,
+            )
 
 
 @contextlib.contextmanager
