@@ -22,7 +22,7 @@ from junior_memory.beside import in_thread
 from junior_memory.conf import conf
 from junior_memory.models import EmbeddingModel, MemoryEmbedding
 from junior_memory.models.embeddings import IN_NO_BATCH
-from junior_memory.vector_codes import Codes
+from junior_memory.vector_codes import Codes, Ids
 
 logger = logging.getLogger(__name__)
 
@@ -112,22 +112,20 @@ def refresh(model: EmbeddingModel) -> None:
     One thread at a time; searches go on with what there was.
     """
     with _refreshing:
-        held = loaded(model)
-        codes = _without_what_is_gone(model, held)
-        to_batch = held.to_batch
+        held = _still_there(model, loaded(model))
+        codes, to_batch = held.codes, held.to_batch
         limit = conf().vector_index_mb * 1_000_000
         while (model_batches := _batches(model)) > to_batch:
             until = min(model_batches, to_batch + BATCHES_AT_ONCE)
-            if codes is not None and codes.size_bytes >= limit:
+            if (codes.size_bytes if codes else 0) >= limit:
                 if held.to_batch != to_batch:
-                    logger.warning("vector index is full: rows=%d", len(codes))
+                    logger.warning("vector index is full: rows=%d", len(codes or ()))
                 break
             more = _read(model, to_batch, until)
             codes = more if codes is None else codes.with_more(more)
             to_batch = until
             _loaded[int(model.pk)] = Loaded(codes, to_batch)
-        if to_batch:
-            _loaded[int(model.pk)] = Loaded(codes, to_batch)
+        _loaded[int(model.pk)] = Loaded(codes, to_batch)
 
 
 def _batches(model: EmbeddingModel) -> int:
@@ -135,21 +133,32 @@ def _batches(model: EmbeddingModel) -> int:
     return EmbeddingModel.objects.values_list("batches", flat=True).filter(pk=model.pk).first() or 0
 
 
-def _without_what_is_gone(model: EmbeddingModel, held: Loaded) -> Codes | None:
+def _still_there(model: EmbeddingModel, held: Loaded) -> Loaded:
     """Return a process's codes but those of vectors that left their batch: it never gets new ones.
 
-    Counting tells whether there are any.
+    Counting tells whether there are any. Nothing is kept, and all read again, when the database has
+    others: a backup came back, or one was written anew while the batches that it left and came to
+    were read.
     """
-    codes = held.codes
-    if codes is None:
-        return None
-    asked = [int(model.pk), 0, held.to_batch]
+    codes, last = held.codes, held.to_batch
+    if codes is None or _batches(model) < last:
+        return NOTHING
+    if not np.isin(_ids(model, last - 1, last), codes.ids[-BATCH:]).all():
+        return NOTHING
     with connection.cursor() as cursor:
-        cursor.execute(COUNT, asked)
+        cursor.execute(COUNT, [int(model.pk), 0, last])
         if cursor.fetchone()[0] == len(codes):
-            return codes
-    present = _copied(IDS, asked, np.dtype([("fields", ">i2"), ("bytes", ">i4"), ("id", "S16")]))
-    return codes.only(np.isin(codes.ids, present["id"]))
+            return held
+    present = _ids(model, 0, last)
+    left = codes.only(np.isin(codes.ids, present))
+    return Loaded(left, last) if len(left) == len(present) else NOTHING
+
+
+def _ids(model: EmbeddingModel, after: int, until: int) -> Ids:
+    """Read which memories are in batches."""
+    row = np.dtype([("fields", ">i2"), ("bytes", ">i4"), ("id", "S16")])
+    found: Ids = _copied(IDS, [int(model.pk), after, until], row)["id"]
+    return found
 
 
 def _read(model: EmbeddingModel, after: int, until: int) -> Codes:
