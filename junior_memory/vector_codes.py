@@ -35,8 +35,8 @@ they take on the way stays in the processor's cache."""
 
 COMPARED = 2_000
 COMPARED_SHARE = 0.02
-"""Rows compared by their values: so many, and at least this share of all. Of the forty nearest among
-200,000 .989 are left so, .984 by a thousand less."""
+"""Rows compared by their values: so many, and at least this share of all. Of the forty nearest
+among 200,000 .989 are left so, .984 by a thousand less."""
 
 TRIED = 64
 TRIED_AMONG = 8_000_000
