@@ -48,7 +48,7 @@ WHERE embedding_model_id = %s AND visibility = 'public' AND batch > %s AND batch
 """
 COUNT = f"SELECT count(*) {PRESENT}"
 IDS = f"COPY (SELECT memory_id {PRESENT}) TO STDOUT (FORMAT BINARY)"
-ROWS = f"COPY (SELECT memory_id, vector {PRESENT}) TO STDOUT (FORMAT BINARY)"
+ROWS = f"COPY (SELECT memory_id, vector {PRESENT} ORDER BY batch) TO STDOUT (FORMAT BINARY)"
 HEADER_BYTES, TRAILER_BYTES = 19, 2
 """Of PostgreSQL's binary COPY format, without extensions."""
 
@@ -162,7 +162,7 @@ def _ids(model: EmbeddingModel, after: int, until: int) -> Ids:
 
 
 def _read(model: EmbeddingModel, after: int, until: int) -> Codes:
-    """Read batches and make their codes."""
+    """Read batches, one after the other, and make their codes."""
     row = np.dtype(
         [
             ("fields", ">i2"),
