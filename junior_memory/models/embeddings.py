@@ -36,7 +36,7 @@ class EmbeddingModel(models.Model):
     switched_at = models.DateTimeField(null=True)
     checked_to = models.UUIDField(null=True)
     """Up to which memory the repair has come in its present round."""
-    batches = models.PositiveIntegerField(default=0)
+    batches = models.PositiveIntegerField(default=0, db_default=0)
     """How many batches its public vectors have been put into."""
 
     class Meta:
