@@ -1,14 +1,11 @@
 """Public vectors in numbered batches, by which processes load their codes.
 
-What is there begins in no batch: public rows behind all others, the rest at 0, for good. All in one
-transaction, so that no row is written in between.
+What is there begins in no batch, without a row being written: the graphs over public vectors, which
+go with the next migration, would take some milliseconds for each.
 """
 
+from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models
-
-FILL = """
-UPDATE junior_memory_memoryembedding SET batch = 2147483647 WHERE visibility = 'public'
-"""
 
 
 class Migration(migrations.Migration):
@@ -24,15 +21,9 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="memoryembedding",
             name="batch",
-            field=models.PositiveIntegerField(db_default=0),
-        ),
-        migrations.RunSQL(FILL, migrations.RunSQL.noop),
-        migrations.AlterField(
-            model_name="memoryembedding",
-            name="batch",
             field=models.PositiveIntegerField(db_default=2_147_483_647),
         ),
-        migrations.AddConstraint(
+        AddConstraintNotValid(
             model_name="memoryembedding",
             constraint=models.CheckConstraint(
                 condition=models.Q(

@@ -129,7 +129,16 @@ def test_vectors_of_the_release_before_are_in_no_batch_and_its_graphs_are_gone(
     assert len(graphs) == 2
     vectors = run("SELECT id, vector::text FROM junior_memory_memoryembedding ORDER BY id")
 
+    untouched = run(
+        "SELECT ctid::text FROM junior_memory_memoryembedding WHERE visibility = 'public'"
+    )
     migrate(AFTER)
+    assert untouched == run(
+        "SELECT ctid::text FROM junior_memory_memoryembedding WHERE visibility = 'public'"
+    ), "rows that a graph has"
+    assert run(
+        "SELECT convalidated FROM pg_constraint WHERE conname = 'embedding_public_in_a_batch'"
+    ) == [(True,)]
     models = models_at(before, AFTER)
     rows = models.get_model(APP, "MemoryEmbedding").objects.using(ALIAS)
     assert Counter(rows.values_list("visibility", "batch")) == {
