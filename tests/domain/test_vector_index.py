@@ -349,6 +349,17 @@ def test_what_left_sight_is_not_found_by_its_code(
         vector_index.refresh(model_in_use())
 
 
+def test_what_is_named_and_gone_leaves_no_gap(cast: Cast, now: datetime) -> None:
+    stock(60, now)
+    load()
+    asked()
+    viewer = person(cast.charlie)
+    embeddings.drop(exact(viewer, now, 25))
+    assert len(coded()) == 60
+    assert near(viewer, now, size=10) == exact(viewer, now, 10)
+    assert len(near(viewer, now, size=40)) == 35
+
+
 def test_codes_of_vectors_that_are_gone_leave_the_process(cast: Cast, now: datetime) -> None:
     rows = stock(4 * BATCH, now)
     load()
@@ -381,16 +392,16 @@ def test_batches_that_emptied_before_they_were_loaded_are_passed(cast: Cast, now
 def test_what_is_written_and_packed_anew_while_batches_are_read_has_one_code(
     cast: Cast, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = stock(6 * BATCH, now)
+    stock(6 * BATCH, now)
     pack()
     model = model_in_use()
+    batch_one = MemoryEmbedding.objects.filter(batch=1)
     read, moved = vector_index._read, list[UUID]()
 
     def read_slowly(model: EmbeddingModel, after: int, until: int) -> Codes:
         codes = read(model, after, until)
         if not moved:
-            first = MemoryEmbedding.objects.filter(batch=1).get(memory=rows[1])
-            moved.append(first.memory_id)
+            moved.extend(batch_one.values_list("memory_id", flat=True)[:1])
             embeddings.embed_with(model, moved, now=now)
             stock(BATCH - 1, now, seed=2)
             pack()
