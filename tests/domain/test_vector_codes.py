@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from junior_memory import vector_codes
-from junior_memory.vector_codes import COMPARED, Codes
+from junior_memory.vector_codes import COMPARED, COMPARED_SHARE, Codes
 
 DIMENSIONS = (3, 64, 100, 256, 384, 1536)
 """Whole words of 64 bits, and not."""
@@ -126,8 +126,10 @@ def test_opposites_differ_in_every_sign(dimensions: int) -> None:
     codes = Codes.of(ids_of(80), vectors)
     assert set(rows_of(codes.near(one.tolist(), 30))) <= set(range(40))
     assert set(rows_of(codes.near((-one).tolist(), 30))) <= set(range(40, 80))
-    words = vector_codes._packed(np.ones((1, dimensions), np.bool_))[0]
-    assert {int(bits) for bits in codes._differing(words)} == {0, dimensions}
+    unit = vector_codes.unit(one[None])
+    differing = codes._differing(codes.frame.bits(unit)[0])
+    assert differing[:40].max() < 4
+    assert differing[40:].min() > dimensions - 4
 
 
 def test_length_does_not_matter() -> None:
@@ -145,8 +147,8 @@ def test_added_rows_are_found_whether_the_centre_is_kept_or_taken_anew(more: int
     rest = Codes.of(ids_of(more, first=1_000), vectors[1_000:])
     both = first.with_more(rest)
     assert len(both) == 1_000 + more
-    assert (both.centre is first.centre) == (more == 100)
-    assert both.centre_of == (1_000 if more == 100 else 1_000 + more)
+    assert (both.frame is first.frame) == (more == 100)
+    assert both.frame.rows == (1_000 if more == 100 else 1_000 + more)
     for row in (0, 999, 1_000, 999 + more):
         assert row in rows_of(both.near(vectors[row].tolist(), 10))
     assert len(first) == 1_000, "what others read is not changed"
@@ -174,22 +176,39 @@ def test_pieces_that_are_worked_on_apart_make_one_whole(monkeypatch: pytest.Monk
     for name, size in (("AT_ONCE", 64), ("COUNTED_AT_ONCE", 100), ("COMPARED_AT_ONCE", 33)):
         monkeypatch.setattr(vector_codes, name, size)
     pieces = Codes.of(ids_of(700), vectors)
-    np.testing.assert_allclose(pieces.centre, whole.centre, atol=1e-6)
+    np.testing.assert_allclose(pieces.frame.centre, whole.frame.centre, atol=1e-6)
     for row in range(0, 700, 50):
         query = vectors[row].tolist()
         assert set(pieces.near(query, 20)) == set(whole.near(query, 20))
 
 
-def test_the_nearest_of_very_many_are_among_those_that_are_compared() -> None:
-    """Most rows are left out by their signs alone."""
-    vectors = random_vectors(40_000, 64)
-    codes = Codes.of(ids_of(len(vectors)), vectors)
+def found_of_ten(vectors: Floats, codes: Codes, *, apart: Floats) -> float:
+    """The share of the ten nearest that is named, asked from near rows of all over the space."""
     dice = np.random.default_rng(5)
     hit = 0
-    for row in dice.integers(len(vectors), size=20):
-        query = vectors[row] + dice.standard_normal(64).astype(np.float32) / 4
+    for row in dice.integers(len(vectors), size=30):
+        query = vectors[row] + dice.standard_normal(len(apart)).astype(np.float32) * apart
         hit += len(set(nearest(vectors, query, 10)) & set(rows_of(codes.near(query.tolist(), 20))))
-    assert hit / 200 >= 0.93
+    return hit / 300
+
+
+@pytest.mark.parametrize("falls", [0.5, 1.0])
+def test_dimensions_that_tell_little_are_no_louder_than_those_that_tell_much(falls: float) -> None:
+    """As models spread what they tell: most of it lies in a few dimensions."""
+    spread: Floats = np.power(np.arange(1, 257), -falls, dtype=np.float32)
+    vectors = random_vectors(20_000, 256) * spread
+    codes = Codes.of(ids_of(len(vectors)), vectors)
+    assert found_of_ten(vectors, codes, apart=spread / 3) >= 0.98
+
+
+def test_where_signs_tell_little_more_rows_are_compared_by_their_values() -> None:
+    """Whatever the dimensions tell, as many are compared as it takes for rows of that kind."""
+    vectors = random_vectors(40_000, 64)
+    codes = Codes.of(ids_of(len(vectors)), vectors)
+    assert COMPARED_SHARE * 2 < codes.share < 1
+    assert found_of_ten(vectors, codes, apart=np.full(64, 0.25, np.float32)) >= 0.95
+    clustered = clustered_vectors(20_000, 256)
+    assert Codes.of(ids_of(20_000), clustered).share < codes.share
 
 
 def test_many_that_are_the_same_come_out_full() -> None:
