@@ -195,10 +195,20 @@ def found_of_ten(vectors: Floats, codes: Codes, *, apart: Floats) -> float:
 @pytest.mark.parametrize("falls", [0.5, 1.0])
 def test_dimensions_that_tell_little_are_no_louder_than_those_that_tell_much(falls: float) -> None:
     """As models spread what they tell: most of it lies in a few dimensions."""
-    spread: Floats = np.power(np.arange(1, 257), -falls, dtype=np.float32)
+    spread: Floats = np.power(np.arange(1, 257, dtype=np.float32), -falls)
     vectors = random_vectors(20_000, 256) * spread
     codes = Codes.of(ids_of(len(vectors)), vectors)
     assert found_of_ten(vectors, codes, apart=spread / 3) >= 0.98
+    assert codes.share < 0.05, "by comparing many"
+
+
+def test_that_all_lie_on_one_side_makes_signs_tell_no_less() -> None:
+    """As a model's vectors do: what they have in common tells nothing of one."""
+    spread: Floats = np.power(np.arange(1, 257, dtype=np.float32), -0.5)
+    vectors = random_vectors(20_000, 256) * spread + spread * 3
+    codes = Codes.of(ids_of(len(vectors)), vectors)
+    assert found_of_ten(vectors, codes, apart=spread / 3) >= 0.98
+    assert codes.share < 0.15, "by comparing many"
 
 
 def test_where_signs_tell_little_more_rows_are_compared_by_their_values() -> None:
@@ -206,7 +216,7 @@ def test_where_signs_tell_little_more_rows_are_compared_by_their_values() -> Non
     vectors = random_vectors(40_000, 64)
     codes = Codes.of(ids_of(len(vectors)), vectors)
     assert COMPARED_SHARE * 2 < codes.share < 1
-    assert found_of_ten(vectors, codes, apart=np.full(64, 0.25, np.float32)) >= 0.95
+    assert found_of_ten(vectors, codes, apart=np.float32(0.25) * np.ones(64, np.float32)) >= 0.95
     clustered = clustered_vectors(20_000, 256)
     assert Codes.of(ids_of(20_000), clustered).share < codes.share
 
