@@ -182,7 +182,7 @@ def test_pieces_that_are_worked_on_apart_make_one_whole(monkeypatch: pytest.Monk
         assert set(pieces.near(query, 20)) == set(whole.near(query, 20))
 
 
-def found_of_ten(vectors: Floats, codes: Codes, *, apart: Floats) -> float:
+def found_of_ten(vectors: Floats, codes: Codes, *, apart: NDArray[np.floating]) -> float:
     """The share of the ten nearest that is named, asked from near rows of all over the space."""
     dice = np.random.default_rng(5)
     hit = 0
