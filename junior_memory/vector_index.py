@@ -8,9 +8,9 @@ A vector written anew is in no batch again. Nothing of it is on disk but the bat
 
 from __future__ import annotations
 
+import atexit
 import logging
 import threading
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,11 +59,16 @@ class Loaded:
 
     codes: Codes | None = None
     to_batch: int = 0
+    is_full: bool = False
+    """True when there are more batches than memory is allowed for."""
 
 
 NOTHING = Loaded()
 _loaded: dict[int, Loaded] = {}
 _refreshing = threading.Lock()
+_ending = threading.Event()
+# Before this process lets go of an embedded server, which a thread would start again.
+atexit.register(_ending.set)
 
 
 def loaded(model: EmbeddingModel) -> Loaded:
@@ -114,18 +119,26 @@ def refresh(model: EmbeddingModel) -> None:
     with _refreshing:
         held = _still_there(model, loaded(model))
         codes, to_batch = held.codes, held.to_batch
-        limit = conf().vector_index_mb * 1_000_000
+        is_full = False
+        room = conf().vector_index_mb * 1_000_000 - _size_of_others(model)
         while (model_batches := _batches(model)) > to_batch:
             until = min(model_batches, to_batch + BATCHES_AT_ONCE)
-            if (codes.size_bytes if codes else 0) >= limit:
-                if held.to_batch != to_batch:
+            is_full = (codes.size_bytes if codes else 0) >= room
+            if is_full:
+                if not held.is_full:
                     logger.warning("vector index is full: rows=%d", len(codes or ()))
                 break
             more = _read(model, to_batch, until)
             codes = more if codes is None else codes.with_more(more)
             to_batch = until
             _loaded[int(model.pk)] = Loaded(codes, to_batch)
-        _loaded[int(model.pk)] = Loaded(codes, to_batch)
+        _loaded[int(model.pk)] = Loaded(codes, to_batch, is_full)
+
+
+def _size_of_others(model: EmbeddingModel) -> int:
+    """Return the memory that other models' codes take."""
+    others = [held.codes for key, held in list(_loaded.items()) if key != int(model.pk)]
+    return sum(codes.size_bytes for codes in others if codes)
 
 
 def _batches(model: EmbeddingModel) -> int:
@@ -151,7 +164,7 @@ def _still_there(model: EmbeddingModel, held: Loaded) -> Loaded:
             return held
     present = _ids(model, 0, last)
     left = codes.only(np.isin(codes.ids, present))
-    return Loaded(left, last) if len(left) == len(present) else NOTHING
+    return Loaded(left, last, held.is_full) if len(left) == len(present) else NOTHING
 
 
 def _ids(model: EmbeddingModel, after: int, until: int) -> Ids:
@@ -201,14 +214,14 @@ def keep_loaded() -> None:
     """
 
     def rounds() -> None:
-        while True:
+        while not _ending.is_set():
             try:
                 refresh_all()
             except Exception as error:  # noqa: BLE001 - a database that is away comes back
                 logger.warning("the vector index waits (%s)", type(error).__name__)
             finally:
                 connections.close_all()
-            time.sleep(EVERY_SECONDS)
+            _ending.wait(EVERY_SECONDS)
 
     in_thread(rounds, name="vector index")
 

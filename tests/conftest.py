@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.models.signals import post_save
 
+from junior_memory import vector_index
 from junior_memory.conf import conf
 from junior_memory.logs import ContentFreeFormatter
 from junior_memory.models import CompletedSession, Memory
@@ -32,8 +33,10 @@ def pytest_configure() -> None:
     """Let an interrupt reach the processes that tests start, also when a script runs them.
 
     A shell without a terminal starts what it puts into the background deaf to it, and so are all
-    that come from there: a test that interrupts one would wait for ever.
+    that come from there: a test that interrupts one would wait for ever. Importing the web
+    application keeps codes of vectors loaded beside it: not in the middle of a test.
     """
+    vector_index.EVERY_SECONDS = 86_400
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -8,11 +8,12 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
 from junior_memory import (
     forgetting,
     vector,
+    vector_index,
 )
 from junior_memory.access import person
 from junior_memory.deadlines import statement_limit
@@ -26,12 +27,14 @@ from tests.domain.coded import (
     TEXT,
     asked,
     at_the_same_time,
+    coded,
     exact,
     in_the_open,
     leg_of,
     load,
     model_in_use,
     near,
+    pack,
     run,
     small_batches,
     stock,
@@ -181,6 +184,37 @@ def test_what_is_prepared_outlives_a_migration(cast: Cast, now: datetime) -> Non
                 pass
     assert near(viewer, now) == wanted
     assert backend() == pid
+
+
+@in_the_open
+def test_a_process_keeps_on_looking_when_the_database_was_away(
+    cast: Cast, now: datetime, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = stock(2 * BATCH, now)
+    pack()
+    ending, refresh_all = threading.Event(), vector_index.refresh_all
+    rounds = 0
+
+    def refresh() -> None:
+        nonlocal rounds
+        rounds += 1
+        if rounds == 1:
+            raise OperationalError(rows[0].content)
+        refresh_all()
+        ending.set()
+
+    monkeypatch.setattr(vector_index, "_ending", ending)
+    monkeypatch.setattr(vector_index, "EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(vector_index, "refresh_all", refresh)
+    others = set(threading.enumerate())
+    vector_index.keep_loaded()
+    for thread in set(threading.enumerate()) - others:
+        thread.join(10)
+        assert not thread.is_alive(), "goes on when the process ends"
+    assert ending.is_set()
+    assert len(coded()) == 2 * BATCH
+    told = [one.message for one in caplog.records if one.name == "junior_memory.vector_index"]
+    assert told == ["the vector index waits (OperationalError)"]
 
 
 def test_searches_inside_a_transaction_see_what_it_wrote(cast: Cast, now: datetime) -> None:
