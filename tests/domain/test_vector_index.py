@@ -401,4 +401,5 @@ def test_two_that_refresh_at_the_same_time_load_each_batch_once(cast: Cast, now:
 
     with at_the_same_time(work), at_the_same_time(work):
         pass
+    assert after == [0, 2, 4, 6, 8]
     assert sorted(coded()) == sorted(MemoryEmbedding.objects.values_list("memory_id", flat=True))
