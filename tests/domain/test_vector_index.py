@@ -389,11 +389,20 @@ def test_after_a_backup_came_back_its_vectors_are_loaded(cast: Cast, now: dateti
 
 
 @in_the_open
-def test_two_that_refresh_at_the_same_time_load_each_batch_once(cast: Cast, now: datetime) -> None:
+def test_two_that_refresh_at_the_same_time_load_each_batch_once(
+    cast: Cast, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stock(9 * BATCH, now)
     pack()
     model = model_in_use()
-    start = threading.Barrier(2)
+    start, read = threading.Barrier(2), vector_index._read
+    after: list[int] = []
+
+    def noting(model: EmbeddingModel, *batches: int) -> Codes:
+        after.append(batches[0])
+        return read(model, *batches)
+
+    monkeypatch.setattr(vector_index, "_read", noting)
 
     def work() -> None:
         start.wait(10)
