@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +20,7 @@ from junior_memory.access import person
 from junior_memory.deadlines import statement_limit
 from junior_memory.errors import Unavailable
 from junior_memory.models import MemoryEmbedding
-from junior_memory.parts import Fragment
+from junior_memory.parts import MAX_PREPARED, Fragment
 from junior_memory.vector_codes import Codes
 from tests.cast import Cast
 from tests.domain.coded import (
@@ -184,6 +185,25 @@ def test_what_is_prepared_outlives_a_migration(cast: Cast, now: datetime) -> Non
                 pass
     assert near(viewer, now) == wanted
     assert backend() == pid
+
+
+@in_the_open
+def test_a_connection_keeps_few_statements_however_many_batches_come(
+    cast: Cast, now: datetime
+) -> None:
+    """Each names the last batch; those of the batches before are given back."""
+    stock(5 * BATCH, now)
+    stock(5, now, seed=2, visibility="private", owner=cast.alice)
+    load()
+    asked()
+    viewer, key = person(cast.alice), int(model_in_use().pk)
+    wanted, held = near(viewer, now), vector_index.loaded(model_in_use())
+    for later in range(2 * MAX_PREPARED):
+        vector_index._loaded[key] = replace(held, to_batch=held.to_batch + later)
+        assert near(viewer, now) == wanted
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_prepared_statements")
+        assert MAX_PREPARED / 2 < cursor.fetchone()[0] <= MAX_PREPARED + 2
 
 
 @in_the_open
