@@ -218,7 +218,8 @@ def keep_loaded() -> None:
             try:
                 refresh_all()
             except Exception as error:  # noqa: BLE001 - a database that is away comes back
-                logger.warning("the vector index waits (%s)", type(error).__name__)
+                if not _ending.is_set():
+                    logger.warning("the vector index waits (%s)", type(error).__name__)
             finally:
                 connections.close_all()
             _ending.wait(EVERY_SECONDS)

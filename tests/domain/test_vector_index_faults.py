@@ -222,6 +222,7 @@ def test_a_process_keeps_on_looking_when_the_database_was_away(
             raise OperationalError(rows[0].content)
         refresh_all()
         ending.set()
+        raise OperationalError("the server ends as well")
 
     monkeypatch.setattr(vector_index, "_ending", ending)
     monkeypatch.setattr(vector_index, "EVERY_SECONDS", 0.01)
