@@ -20,6 +20,7 @@ from junior_memory.access import person
 from junior_memory.deadlines import statement_limit
 from junior_memory.errors import Unavailable
 from junior_memory.models import MemoryEmbedding
+from junior_memory.models.embeddings import IN_NO_BATCH
 from junior_memory.parts import MAX_PREPARED, Fragment
 from junior_memory.vector_codes import Codes
 from tests.cast import Cast
@@ -204,6 +205,40 @@ def test_a_connection_keeps_few_statements_however_many_batches_come(
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_prepared_statements")
         assert MAX_PREPARED / 2 < cursor.fetchone()[0] <= MAX_PREPARED + 2
+
+
+@in_the_open
+def test_a_search_misses_nothing_while_vectors_change_their_batches(
+    cast: Cast, now: datetime
+) -> None:
+    stock(15 * BATCH, now)
+    stock(5, now, seed=2, visibility="private", owner=cast.alice)
+    load()
+    asked()
+    viewer = person(cast.alice)
+    wanted, over = near(viewer, now, size=20), threading.Event()
+    loaded: set[int] = set()
+
+    def change() -> None:
+        """What is written anew leaves its batch; another takes it in, and is loaded."""
+        turn = 0
+        while not over.is_set():
+            turn += 1
+            rows = MemoryEmbedding.objects.filter(visibility="public").order_by("id")
+            some = list(rows.values_list("id", flat=True)[turn % 7 :: 7])
+            MemoryEmbedding.objects.filter(id__in=some).update(batch=IN_NO_BATCH)
+            if turn % 3:
+                pack()
+            vector_index.refresh(model_in_use())
+            loaded.add(len(coded()))
+
+    with at_the_same_time(change):
+        try:
+            found = [near(viewer, now, size=20) for _ in range(150)]
+        finally:
+            over.set()
+    assert [ids for ids in found if ids != wanted] == []
+    assert len(loaded) > 1
 
 
 @in_the_open
