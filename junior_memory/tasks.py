@@ -81,6 +81,7 @@ def keep_vectors(timestamp: int) -> None:  # noqa: ARG001
         if written:
             logger.info("vectors repaired: count=%d", written)
         for model in embedding_models.kept_up():
+            vector_index.drop_graph(model)
             vector_index.pack(model)
     except (EmbeddingFailed, UnusableEmbedder) as error:
         logger.warning("vectors wait for their embedder (%s)", type(error).__name__)

@@ -101,8 +101,11 @@ class Codes:
     """Of the rows, that are compared by their values."""
 
     @classmethod
-    def of(cls, ids: Ids, vectors: NDArray[np.floating]) -> Codes:
-        """Make the codes of rows; vectors that are all 0 have no direction and come last."""
+    def of(cls, ids: Ids, vectors: NDArray[np.floating], *, beside: Codes | None = None) -> Codes:
+        """Make the codes of rows; vectors that are all 0 have no direction.
+
+        `beside` are the codes that they will join, whose frame serves.
+        """
         values = np.empty(vectors.shape, np.int8)
         scales = np.empty(len(vectors), np.float32)
         for at in range(0, len(vectors), AT_ONCE):
@@ -110,7 +113,10 @@ class Codes:
             scale = np.maximum(np.abs(some).max(axis=1, initial=0), np.float32(1e-30)) / 127
             values[at : at + AT_ONCE] = np.rint(some / scale[:, None])
             scales[at : at + AT_ONCE] = scale
-        return cls._framed(ids, values, scales)
+        if beside is None:
+            return cls._framed(ids, values, scales)
+        signs = beside.frame.signs(values, scales)
+        return cls(ids, values, scales, signs, beside.frame, beside.share)
 
     @classmethod
     def _framed(cls, ids: Ids, values: NDArray[np.int8], scales: Floats) -> Codes:
@@ -152,7 +158,8 @@ class Codes:
         scales = np.concatenate([self.scales, more.scales])
         if len(ids) > STRETCHED_TO * self.frame.rows:
             return self._framed(ids, values, scales)
-        added = self.frame.signs(more.values, more.scales)
+        is_alike = more.frame is self.frame
+        added = more.signs if is_alike else self.frame.signs(more.values, more.scales)
         pairs = zip(self.signs, added, strict=True)
         signs = tuple(np.concatenate(pair) for pair in pairs)
         return Codes(ids, values, scales, signs, self.frame, self.share)

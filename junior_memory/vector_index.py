@@ -128,7 +128,7 @@ def refresh(model: EmbeddingModel) -> None:
                 if not held.is_full:
                     logger.warning("vector index is full: rows=%d", len(codes or ()))
                 break
-            more = _read(model, to_batch, until)
+            more = _read(model, to_batch, until, beside=codes)
             codes = more if codes is None else codes.with_more(more)
             to_batch = until
             _loaded[int(model.pk)] = Loaded(codes, to_batch)
@@ -174,7 +174,7 @@ def _ids(model: EmbeddingModel, after: int, until: int) -> Ids:
     return found
 
 
-def _read(model: EmbeddingModel, after: int, until: int) -> Codes:
+def _read(model: EmbeddingModel, after: int, until: int, *, beside: Codes | None) -> Codes:
     """Read batches, one after the other, and make their codes."""
     row = np.dtype(
         [
@@ -188,7 +188,7 @@ def _read(model: EmbeddingModel, after: int, until: int) -> Codes:
         ]
     )
     rows = _copied(ROWS, [int(model.pk), after, until], row)
-    return Codes.of(rows["id"].copy(), rows["vector"].astype(np.float16))
+    return Codes.of(rows["id"].copy(), rows["vector"].astype(np.float16), beside=beside)
 
 
 def _copied(statement: str, values: list[int], row: np.dtype[np.void]) -> np.ndarray:
@@ -225,6 +225,21 @@ def keep_loaded() -> None:
             _ending.wait(EVERY_SECONDS)
 
     in_thread(rounds, name="vector index")
+
+
+def drop_graph(model: EmbeddingModel) -> None:
+    """Drop the graph over a model's public vectors that a worker of an older release has built.
+
+    While releases change, one may build it anew after the migration that drops it; every public
+    write would pay for it from then on. Not inside a transaction.
+    """
+    name = f"embedding_near_{int(model.pk)}"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid", [name]
+        )
+        if cursor.fetchone() is not None:
+            cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
 
 
 def discard(model: EmbeddingModel) -> None:

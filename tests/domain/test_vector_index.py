@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from junior_memory import (
     access,
@@ -19,6 +19,7 @@ from junior_memory import (
     embeddings,
     forgetting,
     reembedding,
+    tasks,
     vector,
     vector_index,
 )
@@ -349,8 +350,10 @@ def test_what_is_written_and_packed_anew_while_batches_are_read_has_one_code(
     batch_one = MemoryEmbedding.objects.filter(batch=1)
     read, moved = vector_index._read, list[UUID]()
 
-    def read_slowly(model: EmbeddingModel, after: int, until: int) -> Codes:
-        codes = read(model, after, until)
+    def read_slowly(
+        model: EmbeddingModel, after: int, until: int, *, beside: Codes | None
+    ) -> Codes:
+        codes = read(model, after, until, beside=beside)
         if not moved:
             moved.extend(batch_one.values_list("memory_id", flat=True)[:1])
             embeddings.embed_with(model, moved, now=now)
@@ -398,9 +401,9 @@ def test_two_that_refresh_at_the_same_time_load_each_batch_once(
     start, read = threading.Barrier(2), vector_index._read
     after: list[int] = []
 
-    def noting(model: EmbeddingModel, *batches: int) -> Codes:
+    def noting(model: EmbeddingModel, *batches: int, beside: Codes | None) -> Codes:
         after.append(batches[0])
-        return read(model, *batches)
+        return read(model, *batches, beside=beside)
 
     monkeypatch.setattr(vector_index, "_read", noting)
 
@@ -412,3 +415,21 @@ def test_two_that_refresh_at_the_same_time_load_each_batch_once(
         pass
     assert after == [0, 2, 4, 6, 8]
     assert sorted(coded()) == sorted(MemoryEmbedding.objects.values_list("memory_id", flat=True))
+
+
+@in_the_open
+def test_the_worker_drops_the_graph_that_one_of_an_older_release_built_again(
+    cast: Cast, now: datetime
+) -> None:
+    stock(3, now)
+    name = f"embedding_near_{model_in_use().pk}"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"CREATE INDEX {name} ON junior_memory_memoryembedding"
+            " USING hnsw ((vector::halfvec(64)) halfvec_cosine_ops) WHERE visibility = 'public'"
+        )
+        tasks.keep_vectors(0)
+        tasks.keep_vectors(0)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass(%s) IS NULL", [name])
+        assert cursor.fetchone() == (True,)
