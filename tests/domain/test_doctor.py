@@ -126,7 +126,9 @@ def test_a_failure_ends_with_one_and_its_remedy(cast: Cast) -> None:
 
 def test_content_is_never_printed(cast: Cast, fake_embedder: None) -> None:
     memory = make_memory(content=SECRET, owner=cast.alice)
-    MemoryEmbedding.objects.filter(memory=memory).update(content_hash="x", visibility="public")
+    MemoryEmbedding.objects.filter(memory=memory).update(
+        content_hash="x", visibility="public", batch=1
+    )
     Memory.objects.filter(pk=memory.pk).update(search_vector=None, fingerprint="other$1")
     for page in (run()[1], run("--json")[1]):
         assert not [word for word in ("bees", "boathouse", "alice") if word in page.lower()]
