@@ -247,7 +247,7 @@ class _Near:
         else:
             compare_codes()
             if exact or shared:
-                answers += fetch(self._proposed([*exact, *shared]))
+                answers += fetch_prepared(self._proposed([*exact, *shared]))
         return [
             (piece, [row[1:] for row in answers if row[0] == piece.scope.name])
             for piece in (*exact, *shared)
