@@ -14,15 +14,15 @@ Milliseconds are this machine's; read the ratios, and where others use it too th
 time: what waits for its turn at every round trip looks slow beside one long statement. `--keep`
 leaves the database for the next run.
 
-Measured on two cores that others used too, a million rows of known words, 24 questions a group:
-everything visible recall@10 .9986 (.9961 of 180 questions) with 40 of 40 rows, private 1.000; the
-vector leg's p50 21 ms, 1/17 of exact (without own rows' and all other work, the walk through the
-graph of 200,000 public rows is 18 of them: a third as deep it takes half the time and finds .982);
-the lexical leg 1/12 of ranking all matches (40 questions, .99 in the first ten); the whole search
-59 ms, p95 80, for an owner of 10,000 rows 65 and 84, for the largest of 82,000 rows 173 and 235;
-1.4 times that of 100,000 rows; a private create x1.34 of one without a vector. The public index:
-180 MB, built in 777 s on the busy machine. Of 100,000 rows the one index for all finds .68-.81 and
-8-14 of 40 rows in 3 ms, where this finds .9958 and 40 in 12-32 ms.
+Measured on two cores, a million rows of known words, 40 questions a group: everything visible
+recall@10 .997 to 1.000 with 40 of 40 rows, private 1.000; for people under 10,000 rows, drawn as
+often as they hold rows, the vector leg's p50 7 to 9 ms, 1/53 to 1/59 of exact (1/51 to 1/58 for few
+rows, 1/49 to 1/59 for 1,000, 1/16 to 1/19 for 10,000, whose own rows are most of it); the lexical
+leg 10 ms, 1/20 to 1/23 of ranking all matches, .95 in the first ten; the whole search 39 to 43 ms,
+for an owner of 10,000 rows 49, p95 84, for the largest of 82,000 rows 124 and 180; 1.2 to 1.4 times
+that of 100,000 rows; a private create x1.33 of one without a vector. Public vectors: batches made
+in 5 s, codes loaded in 2 to 3 s, 61 MB. The one index for all (1,302 MB, built in 342 s) finds
+.65-.73 and 9-12 of 40 rows.
 """
 
 from __future__ import annotations
