@@ -9,15 +9,10 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """`batches` of a model, `batch` of a vector."""
+    """`batch` of a vector."""
 
     dependencies = [("junior_memory", "0016_about")]
     operations = [
-        migrations.AddField(
-            model_name="embeddingmodel",
-            name="batches",
-            field=models.PositiveIntegerField(db_default=0, default=0),
-        ),
         migrations.AddField(
             model_name="memoryembedding",
             name="batch",

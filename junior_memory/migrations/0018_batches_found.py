@@ -50,6 +50,12 @@ class Migration(migrations.Migration):
     atomic = False
     dependencies = [("junior_memory", "0017_batches")]
     operations = [
+        # Here, by itself: who writes a vector holds that table's lock and asks for this one's.
+        migrations.AddField(
+            model_name="embeddingmodel",
+            name="batches",
+            field=models.PositiveIntegerField(db_default=0, default=0),
+        ),
         AddIndexConcurrently(
             model_name="memoryembedding",
             index=models.Index(
