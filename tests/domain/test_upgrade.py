@@ -7,7 +7,6 @@ table, and is migrated to the newest and back. A column that a later release dro
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -15,9 +14,11 @@ from typing import Any
 
 import pytest
 from django.apps import apps as present
-from django.db import connection, connections
+from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 from pytest_django import DjangoDbBlocker
+
+from tests.domain.upgrading import database_at
 
 ALIAS = "upgrade"
 OLDEST = ("junior_memory", "0002_initial")
@@ -35,19 +36,8 @@ DROPPED: set[tuple[str, str]] = set()
 @pytest.fixture
 def old(django_db_blocker: DjangoDbBlocker) -> Iterator[MigrationExecutor]:
     """An empty database beside the others, with the oldest schema."""
-    name = f"test_upgrade_{os.getpid()}"
-    with django_db_blocker.unblock():
-        with connection._nodb_cursor() as cursor:
-            cursor.execute(f"CREATE DATABASE {name}")
-        connections.settings[ALIAS] = {**connection.settings_dict, "NAME": name}
-        executor = MigrationExecutor(connections[ALIAS])
-        executor.migrate([OLDEST])
+    with database_at(OLDEST, ALIAS, django_db_blocker) as executor:
         yield executor
-        connections[ALIAS].close()
-        del connections[ALIAS]
-        del connections.settings[ALIAS]
-        with connection._nodb_cursor() as cursor:
-            cursor.execute(f"DROP DATABASE {name}")
 
 
 def historical(executor: MigrationExecutor) -> Any:

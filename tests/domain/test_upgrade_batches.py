@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 from pytest_django import DjangoDbBlocker
+
+from tests.domain.upgrading import database_at
 
 ALIAS = "batches"
 APP = "junior_memory"
@@ -24,20 +25,9 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 @pytest.fixture
 def before(django_db_blocker: DjangoDbBlocker) -> Iterator[MigrationExecutor]:
     """A database beside the others, as the release before left it."""
-    name = f"test_batches_{os.getpid()}"
-    with django_db_blocker.unblock():
-        with connection._nodb_cursor() as cursor:
-            cursor.execute(f"CREATE DATABASE {name}")
-        connections.settings[ALIAS] = {**connection.settings_dict, "NAME": name}
-        executor = MigrationExecutor(connections[ALIAS])
-        executor.migrate([BEFORE])
+    with database_at(BEFORE, ALIAS, django_db_blocker) as executor:
         executor.loader.build_graph()
         yield executor
-        connections[ALIAS].close()
-        del connections[ALIAS]
-        del connections.settings[ALIAS]
-        with connection._nodb_cursor() as cursor:
-            cursor.execute(f"DROP DATABASE {name}")
 
 
 def models_at(executor: MigrationExecutor, place: tuple[str, str]) -> Any:

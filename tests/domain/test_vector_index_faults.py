@@ -70,15 +70,20 @@ def backend() -> int:
         return int(cursor.fetchone()[0])
 
 
+def stock_and_load(cast: Cast, now: datetime) -> None:
+    """Public vectors whose codes are loaded, some of one person's own, a question that is known."""
+    stock(5 * BATCH, now)
+    stock(5, now, seed=2, visibility="private", owner=cast.alice)
+    load()
+    asked()
+
+
 @pytest.mark.parametrize("is_shared", [False, True])
 @in_the_open
 def test_a_leg_that_is_cut_off_leaves_its_connection_as_it_was(
     cast: Cast, now: datetime, monkeypatch: pytest.MonkeyPatch, is_shared: bool
 ) -> None:
-    stock(5 * BATCH, now)
-    stock(5, now, seed=2, visibility="private", owner=cast.alice)
-    load()
-    asked()
+    stock_and_load(cast, now)
     viewer = person(cast.alice)
     wanted, pid = near(viewer, now), backend()
     with monkeypatch.context() as patch:
@@ -95,10 +100,7 @@ def test_a_statement_that_is_not_even_read_in_time_is_read_the_next_time(
     cast: Cast, now: datetime
 ) -> None:
     """Its table is locked, as by a migration: the server stops before it has prepared it."""
-    stock(5 * BATCH, now)
-    stock(5, now, seed=2, visibility="private", owner=cast.alice)
-    load()
-    asked()
+    stock_and_load(cast, now)
     viewer = person(cast.alice)
     wanted = exact(viewer, now, 10)
     pid = backend()
@@ -125,10 +127,7 @@ def test_a_statement_that_is_not_even_read_in_time_is_read_the_next_time(
 def test_a_connection_that_is_lost_while_codes_are_compared_is_replaced(
     cast: Cast, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stock(5 * BATCH, now)
-    stock(5, now, seed=2, visibility="private", owner=cast.alice)
-    load()
-    asked()
+    stock_and_load(cast, now)
     viewer = person(cast.alice)
     wanted, pid = near(viewer, now), backend()
     compare = Codes.near
@@ -153,10 +152,7 @@ def test_a_connection_that_is_lost_while_codes_are_compared_is_replaced(
 
 @in_the_open
 def test_what_is_prepared_outlives_a_migration(cast: Cast, now: datetime) -> None:
-    stock(5 * BATCH, now)
-    stock(5, now, seed=2, visibility="private", owner=cast.alice)
-    load()
-    asked()
+    stock_and_load(cast, now)
     viewer = person(cast.alice)
     wanted, pid = near(viewer, now), backend()
 
@@ -193,10 +189,7 @@ def test_a_connection_keeps_few_statements_however_many_batches_come(
     cast: Cast, now: datetime
 ) -> None:
     """Each names the last batch; those of the batches before are given back."""
-    stock(5 * BATCH, now)
-    stock(5, now, seed=2, visibility="private", owner=cast.alice)
-    load()
-    asked()
+    stock_and_load(cast, now)
     viewer, key = person(cast.alice), int(model_in_use().pk)
     wanted, held = near(viewer, now), vector_index.loaded(model_in_use())
     for later in range(2 * MAX_PREPARED):
